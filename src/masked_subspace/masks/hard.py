@@ -1,0 +1,66 @@
+"""Hard masks: which pairs are permitted at all. Every one of them forbids the diagonal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, issparse
+
+from masked_subspace.masks.base import BoolArray, HardMask, IntArray
+
+
+class DiagonalMask(HardMask):
+    """Only the diagonal is forbidden: Mʰ of `eq:bmsc` as the paper has it."""
+
+    diagonal_only = True
+
+    def __init__(self, n_samples: int) -> None:
+        self.n_samples = n_samples
+
+    def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        return np.not_equal(rows, cols)
+
+
+class PatternMask(HardMask):
+    """The permitted pairs (or, with `forbids=True`, the forbidden ones) as a CSR pattern."""
+
+    def __init__(self, pattern: Any, *, forbids: bool = False) -> None:
+        matrix = csr_array(pattern != 0) if not issparse(pattern) else csr_array(pattern)
+        if matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"hard_mask has shape {matrix.shape}; it must be n × n, a 0 or 1 for each pair.")
+        matrix = csr_array(matrix.astype(bool))
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        self.pattern = matrix
+        self.forbids = forbids
+        self.n_samples = int(matrix.shape[0])
+
+    def _contains(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        rows, cols = np.broadcast_arrays(rows, cols)
+        found = self.pattern[rows.ravel(), cols.ravel()]
+        return np.asarray(found.toarray() if issparse(found) else found, dtype=bool).reshape(rows.shape)
+
+    def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        return (self._contains(rows, cols) != self.forbids) & np.not_equal(rows, cols)
+
+    def block(self, start: int, stop: int) -> BoolArray:
+        dense: BoolArray = self.pattern[start:stop].toarray() != self.forbids
+        dense[np.arange(stop - start), np.arange(start, stop)] = False
+        return dense
+
+
+class AllOf(HardMask):
+    """A pair is permitted when every part permits it."""
+
+    def __init__(self, parts: Sequence[HardMask]) -> None:
+        self.parts = list(parts)
+        self.n_samples = self.parts[0].n_samples
+        self.diagonal_only = all(part.diagonal_only for part in self.parts)
+
+    def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        return np.logical_and.reduce([part.allowed(rows, cols) for part in self.parts])
+
+    def block(self, start: int, stop: int) -> BoolArray:
+        return np.logical_and.reduce([part.block(start, stop) for part in self.parts])
