@@ -1,0 +1,265 @@
+"""Samples from a union of subspaces, with the truth about every corrupted entry."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from sklearn.utils import Bunch, check_random_state
+
+from masked_subspace.datasets.arrangement import Bases, draw_bases
+
+_STREAMS = ("bases", "order", "coefficients", "noise", "outliers", "signs", "missing")
+
+
+def make_subspaces(
+    n_subspaces: int = 4,
+    dim: int = 3,
+    ambient: int = 30,
+    per_subspace: int | Sequence[int] = 50,
+    noise: float = 0.0,
+    outliers: float = 0.0,
+    missing: float = 0.0,
+    affine: bool = False,
+    random_state: int | np.random.RandomState | None = None,
+    *,
+    arrangement: str = "random",
+    overlap: int = 1,
+    outlier_shift: float = 0.5,
+    shuffle: bool = False,
+    dtype: DTypeLike = np.float64,
+    out: str | os.PathLike[str] | None = None,
+    block_size: int = 65_536,
+) -> Bunch:
+    """Draw samples (rows) from ``n_subspaces`` random subspaces of R^ambient.
+
+    A clean row has unit norm: a Gaussian direction inside its subspace. Rows of affine
+    subspaces have unit *mean square* norm instead, because scaling them one by one would
+    move them off their subspace. Corruption is added afterwards, in the order noise,
+    outliers, missing.
+
+    Parameters
+    ----------
+    n_subspaces, dim, ambient : int
+        Number of subspaces, their dimension, and the dimension of the space around them.
+    per_subspace : int or sequence of int
+        Samples of each subspace.
+    noise : float
+        Standard deviation of the Gaussian noise on every entry. Noise whose norm is a share
+        q of the signal's norm is ``noise=q / sqrt(ambient)``.
+    outliers : float
+        Probability that an entry is shifted by ``+outlier_shift`` or ``-outlier_shift``.
+    missing : float
+        Probability that an entry is replaced by NaN.
+    affine : bool
+        Move every subspace away from the origin. The arrangement then describes the linear
+        spans of dimension ``dim + 1``.
+    random_state : int, RandomState or None
+        The same seed gives the same bytes for every ``block_size``, in memory and on disk.
+    arrangement : {"random", "independent", "disjoint", "intersecting"}
+        "random": drawn without a condition (independent with probability 1 where they fit).
+        "independent": the dimensions add up to the dimension of the sum.
+        "disjoint": every two meet in 0 only, and three or more are dependent.
+        "intersecting": all share a subspace of dimension ``overlap``.
+    overlap : int
+        Dimension of the common part of intersecting subspaces.
+    outlier_shift : float
+        Size of a gross error.
+    shuffle : bool
+        Mix the samples; otherwise they come subspace by subspace.
+    dtype : float dtype
+        Of ``data`` and ``clean``. Numbers are drawn in float64 and rounded last.
+    out : path, optional
+        Write the samples into this ``.npy`` file block by block, and return a read-only
+        memory map. ``clean`` is then None, and the masks, where there are corrupted entries,
+        are memory maps of ``<stem>-outliers.npy`` and ``<stem>-missing.npy`` beside it.
+    block_size : int
+        Rows held in memory at once.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (n × ambient), ``target``, ``clean`` (before corruption), ``outlier_mask`` and
+        ``missing_mask`` (bool, n × ambient; None if streamed and nothing was corrupted),
+        ``bases`` (n_subspaces × dim × ambient, orthonormal rows), ``offsets``
+        (n_subspaces × ambient, zero unless affine), ``images_shape`` (None), ``DESCR``, ``origin``.
+    """
+    counts = _sample_counts(n_subspaces, per_subspace)
+    _check_numbers(dim, ambient, noise, outliers, missing, block_size)
+    streams = _independent_streams(random_state)
+    hulls = draw_bases(
+        arrangement,
+        n_subspaces,
+        dim + affine,
+        ambient,
+        overlap + affine,
+        streams["bases"],
+    )
+    target = np.repeat(np.arange(n_subspaces), counts)
+    if shuffle:
+        target = streams["order"].permutation(target)
+    recipe = _Recipe(
+        # An affine subspace is a slice of its linear span; the first basis row, which
+        # intersecting subspaces have in common, is the way from the origin to the slice.
+        bases=hulls[:, int(affine) :],
+        offsets=np.sqrt(0.5) * hulls[:, 0] if affine else np.zeros((n_subspaces, ambient)),
+        affine=affine,
+        noise=noise,
+        outliers=outliers,
+        outlier_shift=outlier_shift,
+        missing=missing,
+    )
+    store = _Arrays(None if out is None else Path(out), (len(target), ambient), np.dtype(dtype))
+    arrays = store.fill(recipe.blocks(target, streams, block_size), outliers > 0, missing > 0)
+    return Bunch(
+        **arrays,
+        target=target,
+        bases=recipe.bases,
+        offsets=recipe.offsets,
+        images_shape=None,
+        DESCR=(
+            f"{len(target)} samples of {n_subspaces} {arrangement} "
+            f"{'affine ' if affine else ''}subspaces of dimension {dim} in R^{ambient}; "
+            f"noise {noise:g} an entry, {outliers:.3g} of the entries shifted by "
+            f"±{outlier_shift:g}, {missing:.3g} missing."
+        ),
+        origin="synthetic" if out is None else f"synthetic, streamed to {out}",
+    )
+
+
+@dataclass(frozen=True)
+class _Block:
+    start: int
+    clean: NDArray[np.float64]
+    data: NDArray[np.float64]
+    outlier_mask: NDArray[np.bool_]
+    missing_mask: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Recipe:
+    bases: Bases
+    offsets: NDArray[np.float64]
+    affine: bool
+    noise: float
+    outliers: float
+    outlier_shift: float
+    missing: float
+
+    def blocks(
+        self,
+        target: NDArray[np.intp],
+        streams: dict[str, np.random.Generator],
+        block_size: int,
+    ) -> Iterator[_Block]:
+        """Consume each random stream in row order, so that the cut into blocks leaves no trace."""
+        for start in range(0, len(target), block_size):
+            labels = target[start : start + block_size]
+            clean = self._signal(labels, streams["coefficients"])
+            data = clean.copy()
+            if self.noise:
+                data += self.noise * streams["noise"].standard_normal(clean.shape)
+            shifted = _draw_mask(self.outliers, clean.shape, streams["outliers"])
+            if self.outliers:
+                up = streams["signs"].random(clean.shape) < 0.5
+                data += shifted * np.where(up, self.outlier_shift, -self.outlier_shift)
+            hidden = _draw_mask(self.missing, clean.shape, streams["missing"])
+            data[hidden] = np.nan
+            yield _Block(start, clean, data, shifted, hidden)
+
+    def _signal(self, labels: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.float64]:
+        dim = self.bases.shape[1]
+        coefficients = rng.standard_normal((len(labels), dim))
+        if self.affine:
+            # E‖coefficients‖² = ‖offset‖² = ½.
+            coefficients /= np.sqrt(2 * dim)
+        else:
+            coefficients /= np.linalg.norm(coefficients, axis=1, keepdims=True)
+        signal: NDArray[np.float64] = self.offsets[labels]
+        # One axpy per basis vector and no BLAS: a matrix product may round differently
+        # when it is given another number of rows.
+        for j in range(dim):
+            signal += coefficients[:, j, None] * self.bases[labels, j]
+        return signal
+
+
+@dataclass(frozen=True)
+class _Arrays:
+    """Where the blocks go: arrays in memory, or ``.npy`` files next to each other."""
+
+    path: Path | None
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    def fill(self, blocks: Iterator[_Block], has_outliers: bool, has_missing: bool) -> dict[str, NDArray[Any] | None]:
+        in_memory = self.path is None
+        targets = {
+            "data": self._create("", self.dtype),
+            "clean": np.empty(self.shape, self.dtype) if in_memory else None,
+            "outlier_mask": self._create("-outliers", bool) if in_memory or has_outliers else None,
+            "missing_mask": self._create("-missing", bool) if in_memory or has_missing else None,
+        }
+        for block in blocks:
+            rows = slice(block.start, block.start + len(block.data))
+            for name, array in targets.items():
+                if array is not None:
+                    array[rows] = getattr(block, name)
+        return {name: self._finish(array) for name, array in targets.items()}
+
+    def _create(self, suffix: str, dtype: DTypeLike) -> NDArray[Any]:
+        if self.path is None:
+            return np.empty(self.shape, dtype)
+        path = self.path.with_name(f"{self.path.stem}{suffix}.npy")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Unlinking first keeps memory maps of an older file alive and unchanged.
+        path.unlink(missing_ok=True)
+        return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=self.shape)
+
+    @staticmethod
+    def _finish(array: NDArray[Any] | None) -> NDArray[Any] | None:
+        if not isinstance(array, np.memmap):
+            return array
+        array.flush()
+        assert isinstance(array.filename, Path)
+        return np.lib.format.open_memmap(array.filename, mode="r")
+
+
+def _draw_mask(share: float, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
+    return rng.random(shape) < share if share else np.zeros(shape, dtype=bool)
+
+
+def _independent_streams(
+    random_state: int | np.random.RandomState | None,
+) -> dict[str, np.random.Generator]:
+    entropy = check_random_state(random_state).randint(2**31 - 1, size=4)
+    children = np.random.SeedSequence([int(word) for word in entropy]).spawn(len(_STREAMS))
+    return {name: np.random.default_rng(seed) for name, seed in zip(_STREAMS, children, strict=True)}
+
+
+def _sample_counts(n_subspaces: int, per_subspace: int | Sequence[int]) -> NDArray[np.intp]:
+    if n_subspaces < 1:
+        raise ValueError(f"n_subspaces={n_subspaces} must be at least 1")
+    counts = np.asarray(per_subspace, dtype=np.intp)
+    if counts.ndim == 0:
+        counts = np.full(n_subspaces, counts)
+    if counts.shape != (n_subspaces,) or counts.min() < 1:
+        raise ValueError(
+            f"per_subspace={per_subspace!r} must be a positive number, or one for each of the {n_subspaces} subspaces"
+        )
+    return counts
+
+
+def _check_numbers(dim: int, ambient: int, noise: float, outliers: float, missing: float, block_size: int) -> None:
+    for name, value in (("dim", dim), ("ambient", ambient), ("block_size", block_size)):
+        if value < 1:
+            raise ValueError(f"{name}={value} must be at least 1")
+    if not (np.isfinite(noise) and noise >= 0):
+        raise ValueError(f"noise={noise} must be a finite number >= 0")
+    for name, share in (("outliers", outliers), ("missing", missing)):
+        if not 0 <= share <= 1:
+            raise ValueError(f"{name}={share} is a share of the entries: give a number in [0, 1]")
