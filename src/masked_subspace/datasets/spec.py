@@ -1,0 +1,60 @@
+"""What a data set is, and the places it can come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images as rows of ``X`` (row-major pixels, upright), labels from 0, and a picture's shape."""
+
+    X: NDArray[Any]
+    y: NDArray[np.int64]
+    shape: tuple[int, int]
+    origin: str
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """One public file. ``checksum`` is ``"md5:…"`` or ``"sha256:…"``, or None if none is published."""
+
+    name: str
+    urls: tuple[str, ...]
+    checksum: str | None
+    max_bytes: int
+
+
+@dataclass(frozen=True)
+class PackageSource:
+    """An installed package that carries the set, or a part of it."""
+
+    package: str
+    locate: Callable[[], Path | None]
+    read: Callable[[Path], ImageSet]
+    remark: str
+
+
+@dataclass(frozen=True)
+class DatasetSpec:
+    """A set by name: its size, its public files and the function that decodes them."""
+
+    name: str
+    title: str
+    reference: str
+    n_samples: int
+    n_classes: int
+    shape: tuple[int, int]
+    package: PackageSource | None = None
+    files: tuple[RemoteFile, ...] = ()
+    decode: Callable[[Mapping[str, Path]], ImageSet] | None = None
+
+    @property
+    def n_features(self) -> int:
+        return self.shape[0] * self.shape[1]
