@@ -43,7 +43,8 @@ class PatternMask(HardMask):
         return np.asarray(found.toarray() if issparse(found) else found, dtype=bool).reshape(rows.shape)
 
     def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
-        return (self._contains(rows, cols) != self.forbids) & np.not_equal(rows, cols)
+        permitted: BoolArray = (self._contains(rows, cols) != self.forbids) & np.not_equal(rows, cols)
+        return permitted
 
     def block(self, start: int, stop: int) -> BoolArray:
         dense: BoolArray = self.pattern[start:stop].toarray() != self.forbids
@@ -60,7 +61,9 @@ class AllOf(HardMask):
         self.diagonal_only = all(part.diagonal_only for part in self.parts)
 
     def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
-        return np.logical_and.reduce([part.allowed(rows, cols) for part in self.parts])
+        permitted: BoolArray = np.logical_and.reduce([part.allowed(rows, cols) for part in self.parts])
+        return permitted
 
     def block(self, start: int, stop: int) -> BoolArray:
-        return np.logical_and.reduce([part.block(start, stop) for part in self.parts])
+        permitted: BoolArray = np.logical_and.reduce([part.block(start, stop) for part in self.parts])
+        return permitted

@@ -47,9 +47,7 @@ class LabelMask(SoftMask):
     which does the opposite once Mˢ stands in a penalty: see docs/errata.md.
     """
 
-    def __init__(
-        self, labels: npt.ArrayLike, strength: float = 1.1, *, orientation: Orientation = "corrected"
-    ) -> None:
+    def __init__(self, labels: npt.ArrayLike, strength: float = 1.1, *, orientation: Orientation = "corrected") -> None:
         if orientation not in ("corrected", "paper"):
             raise ValueError(f'orientation is {orientation!r}; choose "corrected" or "paper".')
         self.labels = check_labels(labels)
@@ -123,11 +121,14 @@ class EmbeddingMask(SoftMask):
     def at(self, rows: IntArray, cols: IntArray) -> FloatArray:
         rows, cols = np.broadcast_arrays(rows, cols)
         inner = np.einsum("...k,...k->...", self.embedding[rows], self.embedding[cols])
-        return np.maximum(self._half_squared[rows] + self._half_squared[cols] - inner, 0.0)
+        distances: FloatArray = np.maximum(self._half_squared[rows] + self._half_squared[cols] - inner, 0.0)
+        return distances
 
     def block(self, start: int, stop: int) -> FloatArray:
         inner = self.embedding[start:stop] @ self.embedding.T
-        return np.maximum(self._half_squared[start:stop, None] + self._half_squared[None, :] - inner, 0.0)
+        half = self._half_squared
+        distances: FloatArray = np.maximum(half[start:stop, None] + half[None, :] - inner, 0.0)
+        return distances
 
 
 class ArrayMask(SoftMask):

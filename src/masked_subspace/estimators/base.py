@@ -1,0 +1,199 @@
+"""The base class of every clusterer here: checks, preparation, the spectral step, known pairs, prediction.
+
+Convention, said once: samples are rows. X is n × d, row i of Z rebuilds sample i, X ≈ Z X. The paper's columns are our
+rows, its Z is our Zᵀ.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from masked_subspace.affinity import KINDS
+from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler
+from masked_subspace.estimators.prepare import Preparation, check_samples
+from masked_subspace.estimators.rounds import RoundsResult, round_record
+from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.progress import Events, events_for
+from masked_subspace.solvers.result import AdmmSettings, SolverResult
+from masked_subspace.threads import thread_count
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "affinity": [StrOptions(set(KINDS))],
+    "n_links": [Interval(Integral, 1, None, closed="left")],
+    "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+    "center": ["boolean"],
+    "normalize": ["boolean"],
+    "constraints": [StrOptions({"soft", "hard"})],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
+
+
+class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
+    """A clusterer that rebuilds each sample from the others and cuts the graph of who rebuilds whom.
+
+    A subclass says how to represent: `_represent(rows, seed) -> SolverResult`. It has at least the parameters
+    `n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose`.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = SHARED_CONSTRAINTS
+
+    n_clusters: int
+    affinity: str
+    n_links: int
+    n_components: int | str | None
+    center: bool
+    normalize: bool
+    constraints: str
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        *,
+        must_link: npt.ArrayLike | None = None,
+        cannot_link: npt.ArrayLike | None = None,
+        partial_labels: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : ignored
+        must_link, cannot_link : arrays of shape (m, 2), optional
+            Pairs of sample indices that belong together, or apart.
+        partial_labels : array of shape (n_samples,), optional
+            Known labels, −1 where unknown.
+        """
+        self._validate_params()
+        X = check_samples(self, X, reset=True)
+        known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
+        preparation = Preparation.learn(X, center=self.center, normalize=self.normalize)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with threadpool_limits(limits=thread_count(self.n_jobs)):
+            rows = preparation.apply(X)
+            evidence = Evidence(rows, known, self.constraints == "hard")
+            result = self._fit_rows(rows, evidence, seed, events_for(self.verbose))
+        self._preparation = preparation
+        self._rows = rows
+        self._set_fitted(result)
+        self._warn_if_not_converged(result.solution)
+        return self
+
+    def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
+        """The representation of the prepared rows; a subclass with one round gives this."""
+        raise TypeError(f"{type(self).__name__} must define _represent or _fit_rows ({rows.shape}, {seed}).")
+
+    def _fit_rows(self, rows: FloatArray, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
+        """One round without a mask; the masked methods run Algorithm 2 instead."""
+        events.message(f"{type(self).__name__}: {len(rows)} samples, {rows.shape[1]} features")
+        solution = self._represent(rows, seed)
+        labeling = self._labeler().label(solution.representation, evidence, seed)
+        record = round_record(1, solution, labeling, float("nan"), solution.seconds)
+        return RoundsResult(solution, labeling, None, [record], [labeling])
+
+    def _labeler(self) -> SpectralLabeler:
+        components = None if isinstance(self.n_components, str) else self.n_components
+        return SpectralLabeler(self.n_clusters, affinity=self.affinity, n_links=self.n_links, n_components=components)
+
+    def _set_fitted(self, result: RoundsResult) -> None:
+        solution, labeling = result.solution, result.labeling
+        self.labels_: IntArray = labeling.labels
+        self.representation_matrix_: csr_array = solution.representation
+        self.affinity_matrix_: csr_array = labeling.affinity
+        self.embedding_: FloatArray = labeling.embedding
+        self.certainty_: FloatArray = embedding_margin(labeling)
+        self.n_iter_: int = int(solution.n_iter)
+        self.n_rounds_: int = len(result.history)
+        self.history_: list[dict[str, Any]] = result.history
+        self.round_affinities_: list[csr_array] = [one.affinity for one in result.labelings]
+        self.round_labels_: list[IntArray] = [one.labels for one in result.labelings]
+        self.soft_mask_ = result.soft_mask
+        if solution.noise is not None:
+            self.noise_ = solution.noise
+        if solution.outliers is not None:
+            self.outliers_ = solution.outliers
+
+    def _warn_if_not_converged(self, solution: SolverResult) -> None:
+        if solution.converged:
+            return
+        warnings.warn(
+            f"{type(self).__name__} stopped after {solution.n_iter} iterations with a change of "
+            f"{solution.stopping_value:.2g}, above its tolerance; raise max_iter or tol"
+            + (f", or penalty_growth (now {self.penalty_growth})." if hasattr(self, "penalty_growth") else "."),
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def predict(self, X: Any) -> IntArray:
+        """Labels of new samples: each is rebuilt from the training samples, and they vote with |z|."""
+        check_is_fitted(self)
+        X = check_samples(self, X, reset=False)
+        with threadpool_limits(limits=thread_count(self.n_jobs)):
+            return vote(self._rows, self.labels_, self._preparation.apply(X), thread_count(self.n_jobs))
+
+
+def vote(rows: FloatArray, labels: IntArray, new_rows: FloatArray, n_threads: int) -> IntArray:
+    """Each new row's sparse code over the training rows votes with |z|; a row that finds no code asks its nearest."""
+    from masked_subspace.estimators.auto import default_mask_weight, default_penalty, quantile_sparsity
+    from masked_subspace.solvers.sparse import represent_over
+
+    new_rows = new_rows.astype(rows.dtype, copy=False)
+    penalty = default_penalty(rows)
+    settings = AdmmSettings(
+        sparsity=quantile_sparsity(rows, penalty, 0),
+        mask_weight=default_mask_weight(rows),
+        penalty=penalty,
+        penalty_growth=2.0,
+    )
+    n_candidates = min(64, len(rows))
+    codes = represent_over(rows, new_rows, settings, n_candidates=n_candidates, n_threads=n_threads)
+    n_labels = int(labels.max()) + 1
+    members = csr_array(
+        (np.ones(len(labels), dtype=rows.dtype), (np.arange(len(labels)), labels)), (len(rows), n_labels)
+    )
+    ballots = (abs(csr_array(codes)) @ members).toarray()
+    winners: IntArray = ballots.argmax(axis=1).astype(labels.dtype)
+    silent = np.flatnonzero(ballots.max(axis=1) <= 0)
+    if len(silent):
+        winners[silent] = labels[np.abs(new_rows[silent] @ rows.T).argmax(axis=1)]
+    return winners
+
+
+def embedding_margin(labeling: Labeling) -> FloatArray:
+    """For each sample 1 − (distance to its own centre)/(distance to the next), in 0..1; 1 is certain."""
+    labels, rows = labeling.labels, labeling.embedding
+    n_clusters = int(labels.max()) + 1
+    if n_clusters == 1:
+        return np.ones(len(labels))
+    sums = np.zeros((n_clusters, rows.shape[1]))
+    np.add.at(sums, labels, rows)
+    centres = sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]
+    squared = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
+    distance = np.sqrt(np.maximum(squared, 0))
+    own = distance[np.arange(len(labels)), labels].copy()
+    distance[np.arange(len(labels)), labels] = np.inf
+    other = distance.min(axis=1)
+    margin: FloatArray = np.clip(1 - own / np.maximum(other, np.finfo(float).tiny), 0, 1)
+    return margin

@@ -1,0 +1,132 @@
+"""The lower level of the bilevel frame: from a representation to a graph, an embedding and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+
+from masked_subspace.affinity import affinity_matrix
+from masked_subspace.kmeans import cluster_rows, cluster_rows_with_pairs
+from masked_subspace.masks.base import row_blocks
+from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.spectral import spectral_embedding
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Labeling:
+    """What a labeler finds in one round."""
+
+    labels: IntArray
+    affinity: csr_array
+    embedding: FloatArray
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a labeler may use besides the representation: the rows, the known pairs, how strictly to keep them."""
+
+    X: FloatArray
+    known: KnownPairs | None = None
+    hard: bool = False
+
+
+class Labeler(Protocol):
+    """Anything that turns a representation into labels."""
+
+    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling: ...
+
+
+class SpectralLabeler(BaseEstimator):
+    """Affinity φ, spectral embedding, k-means: subproblems F and Q of `eq:rmsc`."""
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: str = "top-k",
+        n_links: int = 5,
+        n_components: int | None = None,
+        rank: int | None = None,
+        power: float = 4.0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_links = n_links
+        self.n_components = n_components
+        self.rank = rank
+        self.power = power
+
+    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling:
+        """Labels of one representation; the same input and seed give the same labels."""
+        W = affinity_matrix(representation, self.affinity, n_links=self.n_links, rank=self.rank, power=self.power)
+        return label_graph(W, self.n_clusters, self.n_components or self.n_clusters, evidence, seed)
+
+
+def label_graph(W: csr_array, n_clusters: int, n_components: int, evidence: Evidence, seed: int) -> Labeling:
+    """Spectral clustering of one graph, with the known pairs laid into it first."""
+    known = evidence.known
+    if known is not None:
+        W = graph_with_pairs(W, known)
+    embedding = spectral_embedding(W, n_clusters, n_components, seed)
+    labels = np.zeros(W.shape[0], dtype=np.int32)
+    placed = embedding.placed
+    if placed.sum() < n_clusters:
+        labels = cluster_rows(evidence.X, n_clusters, seed)
+    else:
+        labels[placed] = cluster_rows(embedding.vectors[placed], n_clusters, seed)
+        attach_to_nearest(labels, placed, evidence.X)
+    if known is not None and (evidence.hard or known.partial_labels is not None):
+        labels = cluster_rows_with_pairs(embedding.vectors, n_clusters, known, labels)
+    return Labeling(labels, W, embedding.vectors)
+
+
+def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatArray) -> None:
+    """Give each sample that the graph left alone the label of its nearest placed sample by |cosine|, in place."""
+    alone = np.flatnonzero(~placed)
+    home = np.flatnonzero(placed)
+    for start, stop in row_blocks(len(alone), len(home)):
+        labels[alone[start:stop]] = labels[home[np.abs(X[alone[start:stop]] @ X[home].T).argmax(axis=1)]]
+
+
+def graph_with_pairs(W: csr_array, known: KnownPairs, links_a_sample: int = 10) -> csr_array:
+    """The graph without cannot-link edges and with must-link ones, as strong as the strongest edge.
+
+    A group of g samples would have g(g−1)/2 must-link edges; a ring with chords of doubling length ties it together
+    with a few edges a sample.
+    """
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    keep = ~known.apart(rows, W.indices)
+    strongest = float(W.data.max(initial=0.0)) or 1.0
+    source, target = _ring_edges(known, links_a_sample)
+    data = np.concatenate([W.data[keep], np.full(2 * len(source), strongest, dtype=W.dtype)])
+    row = np.concatenate([rows[keep], source, target])
+    col = np.concatenate([W.indices[keep], target, source])
+    # Parallel edges are not summed: the strongest counts.
+    order = np.lexsort((-data, col, row))
+    row, col, data = row[order], col[order], data[order]
+    first = np.ones(len(row), dtype=bool)
+    first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    return csr_array((data[first], (row[first], col[first])), shape=W.shape)
+
+
+def _ring_edges(known: KnownPairs, links_a_sample: int) -> tuple[IntArray, IntArray]:
+    order = np.argsort(known.group, kind="stable")
+    order = order[known.group[order] >= 0]
+    group = known.group[order]
+    start = np.searchsorted(group, group, side="left")
+    size = np.bincount(group, minlength=known.n_groups)[group]
+    place = np.arange(len(order)) - start
+    sources, targets = [], []
+    for hop in (1 << np.arange(max(1, links_a_sample // 2))).tolist():
+        active = size > hop
+        sources.append(order[active])
+        targets.append(order[(start + (place + hop) % np.maximum(size, 1))[active]])
+    return np.concatenate(sources), np.concatenate(targets)

@@ -1,0 +1,91 @@
+"""What happens to the rows before anything else: checks, centring, unit length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import validate_data
+
+from masked_subspace.masks.base import row_blocks
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+
+def check_samples(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+    """X as a finite float array with samples as rows. float32 stays float32, small integers become float32."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
+        X = X.astype(np.float32)
+    least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
+    checked: FloatArray = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=2 if reset else 1,
+        order="C",
+    )
+    _refuse_infinite(checked)
+    if len(checked) < least:
+        raise ValueError(
+            f"n_samples={len(checked)} should be >= n_clusters={least}: there must be at least one sample a cluster."
+        )
+    return checked
+
+
+def _refuse_infinite(X: FloatArray) -> None:
+    for start, stop in row_blocks(len(X), X.shape[1]):
+        finite = np.isfinite(X[start:stop])
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            value = "NaN" if np.isnan(X[start + row, column]) else "infinity (inf)"
+            raise ValueError(
+                f"X contains {value}, first at row {start + row}, column {column}; "
+                "remove or impute such samples (sklearn.impute has ways)."
+            )
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """Centring and scaling as learnt on the training rows, so that new rows get the same."""
+
+    mean: FloatArray | None
+    normalize: bool
+
+    @classmethod
+    def learn(cls, X: FloatArray, *, center: bool, normalize: bool) -> Preparation:
+        zero = _first_zero_row(X)
+        if zero is not None:
+            raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
+        mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype) if center else None
+        if center and not (np.ptp(X, axis=0) > 0).any():
+            raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
+        return cls(mean, normalize)
+
+    def apply(self, X: FloatArray) -> FloatArray:
+        """The rows the solver sees. A row that equals the mean stays zero: a sample that nothing can rebuild."""
+        rows: FloatArray = np.array(X, order="C") if self.mean is None else X - self.mean
+        if not self.normalize:
+            return rows
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        # What is left of a row that equals the mean is rounding, and must not be blown up to unit length.
+        floor = (
+            np.finfo(rows.dtype).eps
+            * 10
+            * np.sqrt(rows.shape[1])
+            * (1 if self.mean is None else np.abs(self.mean).max())
+        )
+        rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
+        rows[norms[:, 0] <= floor] = 0
+        return rows
+
+
+def _first_zero_row(X: FloatArray) -> int | None:
+    for start, stop in row_blocks(len(X), X.shape[1]):
+        zero = np.flatnonzero(~X[start:stop].any(axis=1))
+        if len(zero):
+            return start + int(zero[0])
+    return None

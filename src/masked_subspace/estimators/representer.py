@@ -1,0 +1,204 @@
+"""The upper level of the bilevel frame: from rows and a soft mask to a representation (BMSC, GMSC, GMSC-n)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+
+from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.masks.hard import AllOf, PatternMask
+from masked_subspace.masks.neighbors import NeighborMask
+from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.masks.resolve import resolve_hard_mask
+from masked_subspace.solvers.result import AdmmSettings, SolverResult
+from masked_subspace.threads import thread_count
+
+FloatArray = npt.NDArray[np.floating[Any]]
+Progress = Callable[[int, float], None]
+
+# Measured in docs/scaling.md: from here on the sparse solver is faster and as accurate.
+SPARSE_FROM = 5_000
+
+
+class PreparedRepresenter(Protocol):
+    """A representer that has seen the rows; every round asks it with another mask."""
+
+    def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult: ...
+
+
+class Representer(Protocol):
+    """Anything that can be prepared once on the rows and then asked for a representation under a mask."""
+
+    def prepare(self, X: FloatArray, *, known: KnownPairs | None, hard: bool, seed: int) -> PreparedRepresenter: ...
+
+
+class MaskedRepresenter(BaseEstimator):
+    """Algorithm 1 as a representer: `eq:bmsc`, `eq:gmsc` or `eq:gmsc-n`, dense and exact or on candidates."""
+
+    def __init__(
+        self,
+        *,
+        sparsity: float | str = "auto",
+        mask_weight: float | str = "auto",
+        penalty: float | str = "auto",
+        penalty_growth: float = 2.0,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        noise: float | None = None,
+        outliers: float | None = None,
+        hard_mask: Any = None,
+        solver: str = "auto",
+        n_candidates: int = 64,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.sparsity = sparsity
+        self.mask_weight = mask_weight
+        self.penalty = penalty
+        self.penalty_growth = penalty_growth
+        self.max_iter = max_iter
+        self.tol = tol
+        self.noise = noise
+        self.outliers = outliers
+        self.hard_mask = hard_mask
+        self.solver = solver
+        self.n_candidates = n_candidates
+        self.n_jobs = n_jobs
+
+    def settings_for(self, X: FloatArray, seed: int) -> AdmmSettings:
+        """The numbers of Algorithm 1 for these rows, with every "auto" decided."""
+        from masked_subspace.estimators.auto import default_mask_weight, default_penalty, quantile_sparsity
+
+        penalty = default_penalty(X) if isinstance(self.penalty, str) else float(self.penalty)
+        weight = default_mask_weight(X) if isinstance(self.mask_weight, str) else float(self.mask_weight)
+        sparsity = quantile_sparsity(X, penalty, seed) if isinstance(self.sparsity, str) else float(self.sparsity)
+        return AdmmSettings(
+            sparsity=sparsity,
+            mask_weight=weight,
+            penalty=penalty,
+            penalty_growth=self.penalty_growth,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            noise=self.noise,
+            outliers=self.outliers,
+        )
+
+    def prepare(
+        self, X: FloatArray, *, known: KnownPairs | None = None, hard: bool = False, seed: int = 0
+    ) -> PreparedRepresenter:
+        """Everything that does not depend on the soft mask: settings, permissions, factorisation or candidates."""
+        settings = self.settings_for(X, seed)
+        permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)
+        threads = thread_count(self.n_jobs)
+        if self._is_sparse(len(X)):
+            return _prepare_sparse(self, X, settings, permissions, known, threads, seed)
+        return _prepare_dense(self, X, settings, permissions, known, threads, seed)
+
+    def _is_sparse(self, n_samples: int) -> bool:
+        if self.solver == "auto":
+            return n_samples > SPARSE_FROM
+        return self.solver == "sparse"
+
+
+@dataclass(frozen=True)
+class DenseRepresenter:
+    """Every permitted pair is open; one eigendecomposition serves every round."""
+
+    X: FloatArray
+    settings: AdmmSettings
+    spectrum: Any
+    hard_mask: HardMask
+    n_threads: int
+
+    def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
+        from masked_subspace.solvers.admm import solve_dense
+
+        return solve_dense(
+            self.X,
+            self.settings,
+            spectrum=self.spectrum,
+            hard_mask=self.hard_mask,
+            soft_mask=soft_mask,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+
+
+@dataclass(frozen=True)
+class SparseRepresenter:
+    """Each sample sees its candidates only; they are found once and serve every round."""
+
+    X: FloatArray
+    settings: AdmmSettings
+    candidates: npt.NDArray[np.int32]
+    hard_mask: HardMask
+    n_threads: int
+
+    def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
+        from masked_subspace.solvers.sparse import solve_sparse
+
+        return solve_sparse(
+            self.X,
+            self.settings,
+            candidates=self.candidates,
+            hard_mask=None if self.hard_mask.diagonal_only else self.hard_mask,
+            soft_mask=soft_mask,
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+
+
+def _prepare_dense(
+    spec: MaskedRepresenter,
+    X: FloatArray,
+    settings: AdmmSettings,
+    hard_mask: HardMask,
+    known: KnownPairs | None,
+    threads: int,
+    seed: int,
+) -> DenseRepresenter:
+    from masked_subspace.solvers.spectrum import Spectrum
+
+    if isinstance(spec.hard_mask, NeighborMask):
+        neighbours = PatternMask(_pattern_of(_candidates(spec, X, known, threads, seed)))
+        hard_mask = neighbours if hard_mask.diagonal_only else AllOf([neighbours, hard_mask])
+    return DenseRepresenter(X, settings, Spectrum.of(X), hard_mask, threads)
+
+
+def _prepare_sparse(
+    spec: MaskedRepresenter,
+    X: FloatArray,
+    settings: AdmmSettings,
+    hard_mask: HardMask,
+    known: KnownPairs | None,
+    threads: int,
+    seed: int,
+) -> SparseRepresenter:
+    return SparseRepresenter(X, settings, _candidates(spec, X, known, threads, seed), hard_mask, threads)
+
+
+def _candidates(
+    spec: MaskedRepresenter, X: FloatArray, known: KnownPairs | None, threads: int, seed: int
+) -> npt.NDArray[np.int32]:
+    from masked_subspace.estimators.labeler import _ring_edges
+    from masked_subspace.solvers.candidates import find_candidates
+
+    recipe = spec.hard_mask if isinstance(spec.hard_mask, NeighborMask) else NeighborMask(int(spec.n_candidates))
+    must = None
+    if known is not None:
+        source, target = _ring_edges(known, 4)
+        must = np.concatenate([np.stack([source, target], 1), np.stack([target, source], 1)])
+    m = min(recipe.n_neighbors, len(X) - 1)
+    return find_candidates(X, m, search=recipe.search, must_link=must, n_threads=threads, random_state=seed)
+
+
+def _pattern_of(candidates: npt.NDArray[np.int32]) -> Any:
+    from scipy.sparse import csr_array
+
+    n, m = candidates.shape
+    indptr = np.arange(0, n * m + 1, m)
+    return csr_array((np.ones(n * m, dtype=bool), candidates.ravel(), indptr), shape=(n, n))

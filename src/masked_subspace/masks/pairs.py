@@ -1,0 +1,236 @@
+"""Known pairs: must-link and cannot-link, closed transitively, and the soft and hard masks they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from masked_subspace.masks.base import BoolArray, FloatArray, HardMask, IntArray, SoftMask
+
+Constraints = Literal["soft", "hard"]
+_PairInput = npt.ArrayLike | None
+
+
+def check_pairs(pairs: _PairInput, n_samples: int, name: str) -> IntArray:
+    """An m × 2 array of sample indices."""
+    if pairs is None:
+        return np.empty((0, 2), dtype=np.int64)
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{name} has shape {array.shape}; give m × 2 sample indices, one pair a row.")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"{name} has dtype {array.dtype}; give whole numbers, the indices of the samples.")
+    outside = (array < 0) | (array >= n_samples)
+    if outside.any():
+        row = int(np.argwhere(outside)[0][0])
+        raise ValueError(
+            f"{name}[{row}] is {array[row].tolist()} but X has {n_samples} samples; "
+            f"indices go from 0 to {n_samples - 1}."
+        )
+    return array.astype(np.int64)
+
+
+def check_partial_labels(labels: npt.ArrayLike, n_samples: int) -> npt.NDArray[np.int64]:
+    """Labels with −1 for unknown."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) != n_samples:
+        raise ValueError(
+            f"partial_labels has shape {array.shape}; give one label a sample ({n_samples}), −1 = unknown."
+        )
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"partial_labels has dtype {array.dtype}; give whole numbers, −1 = unknown.")
+    return array.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class KnownPairs:
+    """What is known, in O(n + conflicts) memory.
+
+    `group[i]` is −1 for a sample of which nothing is known; two samples of one group must be together. `conflicts` are
+    the sorted keys a·G + b of the groups that must stay apart, both ways round.
+    """
+
+    group: IntArray
+    n_groups: int
+    conflicts: npt.NDArray[np.int64]
+    partial_labels: IntArray | None = None
+
+    @classmethod
+    def of(
+        cls,
+        n_samples: int,
+        must_link: _PairInput = None,
+        cannot_link: _PairInput = None,
+        partial_labels: npt.ArrayLike | None = None,
+    ) -> KnownPairs | None:
+        """Close the pairs transitively; a contradiction is an error that names the pairs. None if nothing is known."""
+        must = check_pairs(must_link, n_samples, "must_link")
+        cannot = check_pairs(cannot_link, n_samples, "cannot_link")
+        labels = None
+        if partial_labels is not None:
+            labels = check_partial_labels(partial_labels, n_samples)
+            must = np.concatenate([must, _chains_of_labels(labels)])
+        has_labels = labels is not None and bool((labels >= 0).any())
+        if len(must) == 0 and len(cannot) == 0 and not has_labels:
+            return None
+        linked = coo_array((np.ones(len(must)), (must[:, 0], must[:, 1])), shape=(n_samples, n_samples))
+        component = connected_components(linked, directed=False)[1]
+        _refuse_contradictions(component, must, cannot, labels)
+        known = np.zeros(n_samples, dtype=bool)
+        known[must.ravel()] = True
+        known[cannot.ravel()] = True
+        if labels is not None:
+            known |= labels >= 0
+        names, group_of_known = np.unique(component[known], return_inverse=True)
+        group = np.full(n_samples, -1, dtype=np.int64)
+        group[known] = group_of_known
+        apart = group[cannot]
+        if has_labels and labels is not None:
+            apart = np.concatenate([apart, _conflicts_of_labels(group, labels)])
+        both_ways = np.concatenate([apart, apart[:, ::-1]])
+        keys = np.unique(both_ways[:, 0] * len(names) + both_ways[:, 1])
+        return cls(group, len(names), keys, labels if has_labels else None)
+
+    def together(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        a, b = self.group[rows], self.group[cols]
+        same: BoolArray = (a == b) & (a >= 0)
+        return same
+
+    def apart(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        a, b = np.broadcast_arrays(self.group[rows], self.group[cols])
+        if len(self.conflicts) == 0:
+            return np.zeros(a.shape, dtype=bool)
+        key = a * self.n_groups + b
+        place = np.minimum(np.searchsorted(self.conflicts, key), len(self.conflicts) - 1)
+        found: BoolArray = (self.conflicts[place] == key) & (a >= 0) & (b >= 0)
+        return found
+
+    def conflict_pairs(self) -> npt.NDArray[np.int64]:
+        """Pairs of groups that must stay apart, both ways round."""
+        return np.stack([self.conflicts // self.n_groups, self.conflicts % self.n_groups], axis=1)
+
+    def violations(self, labels: IntArray) -> int:
+        """How many groups are torn apart, plus how many group conflicts share a cluster."""
+        torn = 0
+        anchor = np.full(self.n_groups, -1, dtype=np.int64)
+        known = np.flatnonzero(self.group >= 0)
+        anchor[self.group[known]] = np.asarray(labels)[known]
+        torn = int((np.asarray(labels)[known] != anchor[self.group[known]]).sum())
+        pairs = self.conflict_pairs()
+        return torn + int((anchor[pairs[:, 0]] == anchor[pairs[:, 1]]).sum()) // 2
+
+
+class PairMask(SoftMask):
+    """Known pairs laid over another mask: must-link pairs cost base/strength, cannot-link pairs base·strength."""
+
+    def __init__(
+        self,
+        n_samples: int,
+        must_link: _PairInput = None,
+        cannot_link: _PairInput = None,
+        *,
+        partial_labels: npt.ArrayLike | None = None,
+        base: SoftMask | None = None,
+        strength: float = 30.0,
+    ) -> None:
+        known = KnownPairs.of(n_samples, must_link, cannot_link, partial_labels)
+        if known is None:
+            known = KnownPairs(np.full(n_samples, -1, dtype=np.int64), 0, np.empty(0, dtype=np.int64))
+        self._set(known, base, strength)
+
+    @classmethod
+    def over(cls, known: KnownPairs, base: SoftMask | None, strength: float = 30.0) -> PairMask:
+        """The same from pairs that are closed already."""
+        mask = cls.__new__(cls)
+        mask._set(known, base, strength)
+        return mask
+
+    def _set(self, known: KnownPairs, base: SoftMask | None, strength: float) -> None:
+        if not strength >= 1:
+            raise ValueError(f"strength is {strength!r}; it must be ≥ 1.")
+        if base is not None and base.n_samples != len(known.group):
+            raise ValueError(f"base has {base.n_samples} samples but the pairs speak of {len(known.group)}.")
+        self.n_samples = len(known.group)
+        self.known = known
+        self.base = base
+        self.strength = float(strength)
+
+    def at(self, rows: IntArray, cols: IntArray) -> FloatArray:
+        shape = np.broadcast_shapes(np.shape(rows), np.shape(cols))
+        prices = np.ones(shape) if self.base is None else np.array(self.base.at(rows, cols), dtype=float)
+        prices[self.known.together(rows, cols)] /= self.strength
+        prices[self.known.apart(rows, cols)] *= self.strength
+        return prices
+
+    def change(self, other: SoftMask | None) -> float:
+        # The known pairs never change between rounds, so only the bases can differ.
+        if (
+            isinstance(other, PairMask)
+            and other.known is self.known
+            and other.strength == self.strength
+            and self.base is not None
+            and other.base is not None
+        ):
+            return self.base.change(other.base)
+        return super().change(other)
+
+
+class ApartMask(HardMask):
+    """Forbids every cannot-link pair (and the diagonal)."""
+
+    def __init__(self, known: KnownPairs) -> None:
+        self.known = known
+        self.n_samples = len(known.group)
+
+    def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        return ~self.known.apart(rows, cols) & np.not_equal(rows, cols)
+
+
+def _chains_of_labels(labels: npt.NDArray[np.int64]) -> IntArray:
+    """Must-link pairs that tie all samples of one label together, n − 1 a label."""
+    order = np.argsort(labels, kind="stable")
+    order = order[labels[order] >= 0]
+    same = labels[order[:-1]] == labels[order[1:]]
+    return np.stack([order[:-1][same], order[1:][same]], axis=1)
+
+
+def _conflicts_of_labels(group: IntArray, labels: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Group pairs that bear different labels."""
+    _, first = np.unique(labels[labels >= 0], return_index=True)
+    groups = group[np.flatnonzero(labels >= 0)[first]]
+    a, b = np.triu_indices(len(groups), 1)
+    return np.stack([groups[a], groups[b]], axis=1)
+
+
+def _refuse_contradictions(
+    component: IntArray, must: IntArray, cannot: IntArray, labels: npt.NDArray[np.int64] | None
+) -> None:
+    bad = component[cannot[:, 0]] == component[cannot[:, 1]]
+    if bad.any():
+        i, j = cannot[np.flatnonzero(bad)[0]].tolist()
+        if i == j:
+            raise ValueError(f"cannot_link pairs sample {i} with itself; remove that pair.")
+        chain = [pair for pair in must.tolist() if component[pair[0]] == component[i]][:6]
+        raise ValueError(
+            f"must_link and cannot_link contradict each other: cannot_link has ({i}, {j}), but must_link ties them "
+            f"together through {', '.join(str(tuple(pair)) for pair in chain)}; remove one of these pairs."
+        )
+    if labels is None or not (labels >= 0).any():
+        return
+    known = np.flatnonzero(labels >= 0)
+    first = np.full(int(component.max()) + 1, -1, dtype=np.int64)
+    for index in known:
+        other = first[component[index]]
+        if other >= 0 and labels[other] != labels[index]:
+            raise ValueError(
+                f"partial_labels and must_link contradict each other: samples {other} and {index} are tied together "
+                f"but bear the labels {labels[other]} and {labels[index]}; remove the pair or one label."
+            )
+        first[component[index]] = index
