@@ -1,0 +1,6 @@
+"""Block work on threads, processes or a Dask cluster, behind one protocol."""
+
+from masked_subspace.parallel.blocks import block_ranges, read_rows
+from masked_subspace.parallel.engine import Engine, SerialEngine, ThreadEngine, local_engine
+
+__all__ = ["Engine", "SerialEngine", "ThreadEngine", "block_ranges", "local_engine", "read_rows"]

@@ -1,0 +1,69 @@
+"""One protocol for running the same work over many blocks; here the engines that stay inside this process."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+Shared = TypeVar("Shared")
+Block = TypeVar("Block")
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Runs `work(shared, block)` for every block and yields the results in the order of the blocks.
+
+    `work` is a function of a module (so that it can be sent), `shared` is what all blocks read and nobody changes.
+    """
+
+    def run(
+        self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]
+    ) -> Iterator[Result]: ...
+
+
+class SerialEngine:
+    """One block after the other."""
+
+    def run(
+        self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]
+    ) -> Iterator[Result]:
+        with threadpool_limits(limits=1, user_api="blas"):
+            for block in blocks:
+                yield work(shared, block)
+
+
+class ThreadEngine:
+    """Threads of this process: the work spends its time in BLAS and numba, which both let go of the interpreter.
+
+    BLAS is held to one thread meanwhile, and only a few blocks are ahead of the consumer, so memory stays bounded.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+
+    def run(
+        self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]
+    ) -> Iterator[Result]:
+        waiting: deque[Future[Any]] = deque()
+        with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(self.n_threads) as pool:
+            try:
+                for block in blocks:
+                    waiting.append(pool.submit(work, shared, block))
+                    if len(waiting) > 2 * self.n_threads:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+
+def local_engine(n_threads: int = 1) -> Engine:
+    """The engine for work inside this process."""
+    if n_threads < 1:
+        raise ValueError(f"n_threads is {n_threads!r}; it must be a whole number ≥ 1.")
+    return SerialEngine() if n_threads == 1 else ThreadEngine(n_threads)

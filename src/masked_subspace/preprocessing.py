@@ -1,0 +1,231 @@
+"""Features for large image sets: the scattering transform and a PCA, both in blocks of rows.
+
+They are scikit-learn transformers for the front of a `Pipeline`; centring and scaling of rows belong to the estimators.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.special
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+
+@contextlib.contextmanager
+def _scipy_with_sph_harm() -> Iterator[None]:
+    """kymatio 0.3 imports `scipy.special.sph_harm`, which SciPy 1.17 no longer has; lend it one while it is imported."""
+    if hasattr(scipy.special, "sph_harm"):
+        yield
+        return
+
+    def sph_harm(m: Any, n: Any, theta: Any, phi: Any) -> Any:
+        return scipy.special.sph_harm_y(n, m, phi, theta)
+
+    scipy.special.sph_harm = sph_harm
+    try:
+        yield
+    finally:
+        del scipy.special.sph_harm
+
+
+def _scattering_transform(scale: int, shape: tuple[int, int], angles: int, max_order: int) -> Any:
+    try:
+        with _scipy_with_sph_harm():
+            from kymatio.numpy import Scattering2D
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            'Scattering needs kymatio: pip install "masked-subspace[features]".', name=error.name
+        ) from error
+    return Scattering2D(J=scale, shape=shape, L=angles, max_order=max_order)
+
+
+def _blocks_with_progress(n_rows: int, block_size: int, text: str, verbose: bool) -> Iterator[tuple[int, int]]:
+    ranges = list(block_ranges(n_rows, block_size))
+    if not verbose:
+        yield from ranges
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(ranges, description=text, console=Console(stderr=True))
+
+
+class Scattering(TransformerMixin, BaseEstimator):
+    """Scattering coefficients of images given as rows of pixels (kymatio, extra `features`).
+
+    Images are padded with zeros to `padded_shape` (default: the next multiple of 2^scale on each side), and with
+    `normalize=True` the map of each scattering path is divided by its largest absolute value, image by image. With
+    `cache` naming a folder, the result is written there block by block and handed back as a read-only memmap; the same
+    pixels and settings are not computed twice.
+    """
+
+    def __init__(
+        self,
+        *,
+        image_shape: tuple[int, int] | None = None,
+        padded_shape: tuple[int, int] | None = None,
+        scale: int = 3,
+        angles: int = 8,
+        max_order: int = 2,
+        normalize: bool = True,
+        batch_size: int = 128,
+        cache: str | os.PathLike[str] | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.image_shape = image_shape
+        self.padded_shape = padded_shape
+        self.scale = scale
+        self.angles = angles
+        self.max_order = max_order
+        self.normalize = normalize
+        self.batch_size = batch_size
+        self.cache = cache
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> Scattering:  # noqa: ARG002 (scikit-learn's signature)
+        """Settle the image's shape; nothing is learnt from the pixels."""
+        check_rows(X)
+        pixels = int(X.shape[1])
+        side = round(pixels**0.5)
+        height, width = self.image_shape or (side, side)
+        if height * width != pixels:
+            raise ValueError(
+                f"image_shape is {self.image_shape!r} but X has {pixels} pixels in a row; give (height, width) "
+                "whose product is that number."
+            )
+        step = 2**self.scale
+        padded = self.padded_shape or (-(-height // step) * step, -(-width // step) * step)
+        if padded[0] < height or padded[1] < width:
+            raise ValueError(f"padded_shape is {padded} but the images are {(height, width)}; it must not be smaller.")
+        self.n_features_in_ = pixels
+        self.image_shape_ = (height, width)
+        self.padded_shape_ = (int(padded[0]), int(padded[1]))
+        paths = (
+            1 + self.angles * self.scale + (self.max_order > 1) * self.angles**2 * self.scale * (self.scale - 1) // 2
+        )
+        self.n_features_out_ = paths * (self.padded_shape_[0] // step) * (self.padded_shape_[1] // step)
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """The coefficients, float32, one image for each row."""
+        check_is_fitted(self, "padded_shape_")
+        check_rows(X)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} pixels in a row; Scattering was fitted on {self.n_features_in_}.")
+        shape = (int(X.shape[0]), self.n_features_out_)
+        if self.cache is None:
+            features = np.empty(shape, dtype=np.float32)
+            self._fill(features, X)
+            return features
+        folder = Path(self.cache)
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"scattering-{self._key(X)}.npy"
+        if not path.exists():
+            self._write(path, shape, X)
+        stored: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
+        return stored
+
+    def _write(self, path: Path, shape: tuple[int, int], X: Any) -> None:
+        """Through a temporary file that only a finished transform renames: a broken run leaves nothing behind."""
+        handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)
+        os.close(handle)
+        try:
+            mapped = np.lib.format.open_memmap(name, mode="w+", dtype=np.float32, shape=shape)
+            self._fill(mapped, X)
+            mapped.flush()
+            Path(name).replace(path)
+        finally:
+            Path(name).unlink(missing_ok=True)
+
+    def _fill(self, out: FloatArray, X: Any) -> None:
+        transform = _scattering_transform(self.scale, self.padded_shape_, self.angles, self.max_order)
+        (height, width), padded = self.image_shape_, self.padded_shape_
+        top, left = (padded[0] - height) // 2, (padded[1] - width) // 2
+        for start, stop in _blocks_with_progress(len(out), self.batch_size, "scattering", self.verbose):
+            images = np.zeros((stop - start, *padded), dtype=np.float32)
+            pixels = read_rows(X, start, stop, np.float32).reshape(-1, height, width)
+            images[:, top : top + height, left : left + width] = pixels
+            maps = transform(images)
+            if self.normalize:
+                largest = np.abs(maps).max(axis=(-2, -1), keepdims=True)
+                maps /= np.where(largest > 0, largest, 1)
+            out[start:stop] = maps.reshape(stop - start, -1)
+
+    def _key(self, X: Any) -> str:
+        settings = {
+            "image": self.image_shape_,
+            "padded": self.padded_shape_,
+            "transform": (self.scale, self.angles, self.max_order, self.normalize),
+            "shape": [int(side) for side in X.shape],
+        }
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+        for start, stop in block_ranges(int(X.shape[0]), 4096):
+            digest.update(read_rows(X, start, stop, np.float32).tobytes())
+        return digest.hexdigest()[:24]
+
+
+class PCAFeatures(TransformerMixin, BaseEstimator):
+    """The leading principal components, from the d × d covariance summed over blocks of rows.
+
+    X may be a memmap or a dask array: one block is in memory at a time, and float32 stays float32 in the output (the
+    covariance is always float64).
+    """
+
+    def __init__(self, n_components: int = 150, *, block_size: int = 4096, verbose: bool = False) -> None:
+        self.n_components = n_components
+        self.block_size = block_size
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> PCAFeatures:  # noqa: ARG002 (scikit-learn's signature)
+        """Two passes over X: the mean, then the covariance."""
+        check_rows(X)
+        n, d = (int(side) for side in X.shape)
+        if not 1 <= self.n_components <= min(n, d):
+            raise ValueError(
+                f"n_components is {self.n_components}; it must be from 1 to {min(n, d)}, the smaller side of X."
+            )
+        mean = np.zeros(d)
+        for start, stop in block_ranges(n, self.block_size):
+            mean += read_rows(X, start, stop).sum(axis=0, dtype=np.float64)
+        mean /= n
+        covariance = np.zeros((d, d))
+        for start, stop in _blocks_with_progress(n, self.block_size, "covariance", self.verbose):
+            rows = read_rows(X, start, stop, np.float64) - mean
+            covariance += rows.T @ rows
+        values, vectors = eigh(covariance, subset_by_index=(d - self.n_components, d - 1))
+        vectors = vectors[:, ::-1]
+        # A sign rule, so that the same data give the same components on every machine.
+        vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(self.n_components)])
+        self.mean_ = mean
+        self.components_ = np.ascontiguousarray(vectors.T)
+        self.explained_variance_ = np.maximum(values[::-1], 0) / max(1, n - 1)
+        self.n_features_in_ = d
+        return self
+
+    def transform(self, X: Any) -> FloatArray:
+        """Coordinates of the rows in the leading components."""
+        check_is_fitted(self, "components_")
+        check_rows(X)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features; PCAFeatures was fitted on {self.n_features_in_}.")
+        dtype = np.float32 if X.dtype == np.float32 else np.float64
+        out = np.empty((int(X.shape[0]), len(self.components_)), dtype=dtype)
+        components, mean = self.components_.T.astype(dtype), self.mean_.astype(dtype)
+        for start, stop in block_ranges(len(out), self.block_size):
+            np.matmul(read_rows(X, start, stop, dtype) - mean, components, out=out[start:stop])
+        return out

@@ -1,0 +1,39 @@
+"""Which samples may rebuild which: the neighbourhood that makes the hard mask Mʰ of `eq:bmsc` sparse."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from masked_subspace.parallel.blocks import check_rows
+from masked_subspace.solvers.candidates_exact import IndexArray, nearest_of_all
+from masked_subspace.solvers.candidates_links import with_links
+
+Search = Literal["auto", "exact", "approximate"]
+
+
+def find_candidates(
+    X: Any,
+    m: int,
+    *,
+    search: Search = "auto",
+    must_link: npt.ArrayLike | None = None,
+    n_threads: int = 1,
+    block_size: int | None = None,
+    random_state: Any = 0,
+) -> IndexArray:
+    """For each sample the m others with the largest |cosine|, nearest first; samples of `must_link` pairs come before.
+
+    `search="exact"` compares all pairs; `"approximate"` asks an inverted file (faiss, extra `features`) that is
+    deterministic for a seed; `"auto"` decides by size. Distances are computed in float32.
+    """
+    check_rows(X)
+    n = int(X.shape[0])
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= n - 1:
+        raise ValueError(f"m is {m!r}; with {n} samples it must be a whole number from 1 to {n - 1}.")
+    if search not in ("auto", "exact", "approximate"):
+        raise ValueError(f'search is {search!r}; choose "auto", "exact" or "approximate".')
+    found = nearest_of_all(X, int(m), n_threads=n_threads, block_size=block_size)
+    return found if must_link is None else with_links(found, must_link)
