@@ -51,6 +51,7 @@ COIL20 = DatasetSpec(
     n_samples=20 * _VIEWS,
     n_classes=20,
     shape=_SHAPE,
+    pixels_sha256="9235524f006ad4c42694eae751e4ab82ebb76aea7ce2612ee566e16fc58b52a1",
     # No checksum is published for this archive; the number, names and sizes of the pictures are checked instead.
     files=(RemoteFile("coil-20-proc.zip", _addresses("coil-20/coil-20-proc.zip"), None, 30_000_000),),
     decode=partial(_decode, archive="coil-20-proc.zip", n_objects=20, degrees_per_step=1),
@@ -63,6 +64,7 @@ COIL100 = DatasetSpec(
     n_samples=100 * _VIEWS,
     n_classes=100,
     shape=_SHAPE,
+    pixels_sha256="c3a4700e9cd4c7418e0345b3a26e743c9f17f17da9921edc5528bcb607865be7",
     files=(
         RemoteFile(
             "coil-100.zip",

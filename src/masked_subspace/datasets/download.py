@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from masked_subspace.datasets.errors import DatasetError, DownloadError
 from masked_subspace.datasets.locking import exclusive
-from masked_subspace.datasets.progress import progress_bar
 from masked_subspace.datasets.spec import RemoteFile
+from masked_subspace.progress import events_for
 
 _CHUNK = 1 << 16
 _RANGE_NOT_SATISFIABLE = 416
@@ -39,21 +40,24 @@ def download(file: RemoteFile, folder: Path, limits: Limits) -> Path:
         import pooch
     except ImportError as error:
         raise DownloadError('downloading needs pooch: pip install "masked-subspace[data]"') from error
-    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{file.name}.part"
+    transfer = BoundedTransfer(file, part, limits)
     failures = []
     with exclusive(folder / f"{file.name}.lock", patience=limits.total_seconds), _quiet(pooch.get_logger()):
-        for url in file.urls:
+        # A part of a file that has changed since costs one more try.
+        for url in (file.urls[:1] if part.exists() else ()) + file.urls:
             try:
-                transfer = BoundedTransfer(file, folder / f"{file.name}.part", limits)
                 return Path(pooch.retrieve(url, file.checksum, fname=file.name, path=folder, downloader=transfer))
             except DatasetError as error:
                 failures.append(f"{url}: {error}")
             except (OSError, HTTPException) as error:
-                failures.append(f"{url}: {error or type(error).__name__}")
+                # urllib wraps the cause; some causes have no text of their own.
+                cause = getattr(error, "reason", None) or error
+                failures.append(f"{url}: {str(cause) or type(cause).__name__}")
             except ValueError as error:
                 # pooch's word for a checksum that differs; it has removed its copy already.
                 failures.append(f"{url}: the answer is not the expected file ({error})")
-    raise DownloadError(f"{file.name} could not be fetched ({'; '.join(failures)})")
+    raise DownloadError(f"{file.name} could not be fetched ({'; '.join(dict.fromkeys(failures))})")
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,6 @@ class BoundedTransfer:
         self.part.replace(output_file)
 
     def _open(self, url: str, have: int) -> HTTPResponse:
-        from urllib.error import HTTPError
-
         headers = {"User-Agent": "masked-subspace", "Accept-Encoding": "identity"}
         if have:
             headers["Range"] = f"bytes={have}-"
@@ -98,15 +100,20 @@ class BoundedTransfer:
         return response
 
     def _receive(self, response: HTTPResponse, have: int, expected: int | None, deadline: float) -> None:
-        with self.part.open("ab" if have else "wb") as stream, progress_bar(self.file.name, have, expected) as advance:
-            # read1 returns after one packet: read would wait for a whole chunk from a dripping server.
-            while chunk := response.read1(_CHUNK):
-                have += len(chunk)
-                self._refuse_oversize(have)
-                if time.monotonic() > deadline:
-                    raise DownloadError(f"not complete after {self.limits.total_seconds:g} s; {have:,} bytes are kept")
-                stream.write(chunk)
-                advance(len(chunk))
+        events, label = events_for(), f"{self.file.name} (kB)"
+        events.started(label, expected and expected // 1000)
+        try:
+            with self.part.open("ab" if have else "wb") as stream:
+                # read1 returns after one packet: read would wait for a whole chunk from a dripping server.
+                while chunk := response.read1(_CHUNK):
+                    stream.write(chunk)
+                    have += len(chunk)
+                    self._refuse_oversize(have)
+                    if time.monotonic() > deadline:
+                        raise DownloadError(f"not complete after {self.limits.total_seconds:g} s, at {have:,} bytes")
+                    events.advanced(label, have // 1000)
+        finally:
+            events.finished(label)
         if expected is not None and have < expected:
             raise DownloadError(f"the answer broke off after {have:,} of {expected:,} bytes")
 

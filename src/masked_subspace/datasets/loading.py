@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils import Bunch
 
-from masked_subspace.datasets.errors import DatasetNotAvailableError, DownloadError
-from masked_subspace.datasets.public import downloads_folder, fetch_public, where_to_put_files
+from masked_subspace.datasets.public import fetch_or_explain, unavailable
 from masked_subspace.datasets.registry import find_spec
+from masked_subspace.datasets.sources import find_on_this_machine
 from masked_subspace.datasets.spec import DatasetSpec, ImageSet
-from masked_subspace.datasets.storage import cache_folder, data_folder, read_npz
+from masked_subspace.datasets.storage import cache_folder, data_folder
 
 
 def load(
@@ -48,41 +48,20 @@ def load(
         width), ``name``, ``DESCR`` and ``origin``.
     """
     spec = find_spec(name)
-    images = _first_source(spec, data_home, cache_home, download)
-    data = images.X if dtype is None else images.X.astype(dtype, copy=False)
+    folder, cache = data_folder(data_home), cache_folder(cache_home)
+    if found := find_on_this_machine(spec, folder, cache):
+        images = found.read()
+    elif download:
+        images = fetch_or_explain(spec, folder, cache)
+    else:
+        raise unavailable(spec, folder, cache, "it is not on this machine, and download=False")
     return Bunch(
-        data=data,
+        data=images.X if dtype is None else images.X.astype(dtype, copy=False),
         target=images.y,
         images_shape=images.shape,
         name=name,
         origin=images.origin,
         DESCR=_describe(spec, images),
-    )
-
-
-def _first_source(
-    spec: DatasetSpec,
-    data_home: str | os.PathLike[str] | None,
-    cache_home: str | os.PathLike[str] | None,
-    download: bool,
-) -> ImageSet:
-    file_name = f"{spec.name}.npz"
-    folder, cache = data_folder(data_home), cache_folder(cache_home)
-    if folder and (folder / file_name).is_file():
-        return read_npz(folder / file_name, f"file {folder / file_name}")
-    if (cache / file_name).is_file():
-        return read_npz(cache / file_name, f"cache {cache / file_name}")
-    if spec.package and (location := spec.package.locate()):
-        return spec.package.read(location)
-    reason = "downloading is switched off (download=False)"
-    if download:
-        try:
-            return fetch_public(spec, cache)
-        except DownloadError as error:
-            reason = str(error)
-    raise DatasetNotAvailableError(
-        f"The data set {spec.name!r} is nowhere to be found: {reason}.\n"
-        + where_to_put_files(spec, folder, downloads_folder(cache))
     )
 
 

@@ -20,9 +20,8 @@ def exclusive(path: Path, patience: float) -> Iterator[None]:
 
     The empty file stays behind: removing it would let two processes lock two different files.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     deadline = time.monotonic() + patience
-    with path.open("a+b") as stream:
+    with _open(path) as stream:
         while not _try_lock(stream):
             if time.monotonic() > deadline:
                 raise DatasetError(
@@ -34,6 +33,16 @@ def exclusive(path: Path, patience: float) -> Iterator[None]:
             yield
         finally:
             _unlock(stream)
+
+
+def _open(path: Path) -> IO[bytes]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("a+b")
+    except OSError as error:
+        raise DatasetError(
+            f"cannot write to {path.parent} ({error.strerror}); let MASKED_SUBSPACE_CACHE name a folder of yours"
+        ) from error
 
 
 if sys.platform == "win32":

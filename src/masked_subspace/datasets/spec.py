@@ -43,7 +43,11 @@ class PackageSource:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """A set by name: its size, its public files and the function that decodes them."""
+    """A set by name: its size, its public files and the function that decodes them.
+
+    ``pixels_sha256`` is the digest of ``X`` in the copy behind the documented numbers. Other copies
+    (another crop, another rounding) are served too, and ``origin`` says so.
+    """
 
     name: str
     title: str
@@ -51,6 +55,7 @@ class DatasetSpec:
     n_samples: int
     n_classes: int
     shape: tuple[int, int]
+    pixels_sha256: str | None = None
     package: PackageSource | None = None
     files: tuple[RemoteFile, ...] = ()
     decode: Callable[[Mapping[str, Path]], ImageSet] | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.spec import ImageSet
+from masked_subspace.files import write_with
 
 DATA_VARIABLE = "MASKED_SUBSPACE_DATA"
 CACHE_VARIABLE = "MASKED_SUBSPACE_CACHE"
@@ -78,15 +78,6 @@ def checked(X: NDArray[Any], y: NDArray[Any], shape: Any, origin: str, place: st
 
 
 def write_npz(path: Path, images: ImageSet) -> None:
-    """Write beside the goal and move into place, so that no reader ever sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".npz")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez_compressed(
-                stream, X=images.X, y=images.y, shape=np.array(images.shape), origin=np.array(images.origin)
-            )
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Write atomically: no reader ever sees half a file."""
+    origin, shape = np.array(images.origin), np.array(images.shape)
+    write_with(path, lambda stream: np.savez_compressed(stream, X=images.X, y=images.y, shape=shape, origin=origin))

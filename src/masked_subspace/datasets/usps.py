@@ -52,6 +52,7 @@ USPS = DatasetSpec(
     n_samples=9298,
     n_classes=10,
     shape=(16, 16),
+    pixels_sha256="5f0b9dd66439a84eafe33135fd9626680096e02648bee0b44891dd4723d2fcab",
     files=(
         RemoteFile("usps.bz2", (_ADDRESS + "usps.bz2",), "md5:ec16c51db3855ca6c91edd34d0e9b197", 50_000_000),
         RemoteFile("usps.t.bz2", (_ADDRESS + "usps.t.bz2",), "md5:8ea070ee2aca1ac39742fdd1ef5ed118", 20_000_000),
