@@ -42,7 +42,7 @@ def spectral_embedding(W: csr_array, n_clusters: int, n_components: int, seed: i
     if n_pieces > n_clusters:
         # More pieces than clusters: the ones far below a cluster's size would each claim an eigenvector (value 1) and
         # leave none for the structure of the large ones.
-        order = order[size[order] >= min(0.1 * n / n_clusters, size[order[n_clusters - 1]])]
+        order = order[size[order] >= min(0.1 * n / n_clusters, size[order[0]])]
     n_components = min(n_components, n)
     members = [np.flatnonzero(piece == one) for one in order]
     placed = np.zeros(n, dtype=bool)

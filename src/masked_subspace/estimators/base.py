@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace.affinity import KINDS
 from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler
-from masked_subspace.estimators.prepare import Preparation, check_samples
+from masked_subspace.estimators.prepare import Preparation, check_samples, is_counts
 from masked_subspace.estimators.rounds import RoundsResult, round_record
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.progress import Events, events_for
@@ -32,7 +32,7 @@ from masked_subspace.threads import thread_count
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
 
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+SHARED_CONSTRAINTS: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "affinity": [StrOptions(set(KINDS))],
     "n_links": [Interval(Integral, 1, None, closed="left")],
@@ -53,7 +53,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
     `n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose`.
     """
 
-    _parameter_constraints: dict[str, list[Any]] = SHARED_CONSTRAINTS
+    _parameter_constraints: dict[str, Any] = SHARED_CONSTRAINTS
 
     n_clusters: int
     affinity: str
@@ -87,9 +87,10 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
             Known labels, −1 where unknown.
         """
         self._validate_params()
+        counts = is_counts(X)
         X = check_samples(self, X, reset=True)
         known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
-        preparation = Preparation.learn(X, center=self.center, normalize=self.normalize)
+        preparation = Preparation.learn(X, center=self.center, normalize=self.normalize, counts=counts)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with threadpool_limits(limits=thread_count(self.n_jobs)):
             rows = preparation.apply(X)

@@ -48,10 +48,10 @@ class BilevelClustering(SelfExpressiveClusterer):
     _parameter_constraints = {
         name: rule for name, rule in SHARED_CONSTRAINTS.items() if name not in ("affinity", "n_links", "n_components")
     } | {
-        "representer": ["no_validation"],
-        "labeler": ["no_validation"],
-        "mask": ["no_validation"],
-        "init": ["no_validation"],
+        "representer": "no_validation",
+        "labeler": "no_validation",
+        "mask": "no_validation",
+        "init": "no_validation",
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
         "mask_tol": [Interval(Real, 0, None, closed="left")],
     }

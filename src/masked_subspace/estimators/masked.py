@@ -12,7 +12,7 @@ from masked_subspace.estimators.representer import MaskedRepresenter
 
 _NUMBER_OR_AUTO = [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})]
 
-MASKED_CONSTRAINTS: dict[str, list[Any]] = SHARED_CONSTRAINTS | {
+MASKED_CONSTRAINTS: dict[str, Any] = SHARED_CONSTRAINTS | {
     "sparsity": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "mask_weight": _NUMBER_OR_AUTO,
     "penalty": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
@@ -21,13 +21,13 @@ MASKED_CONSTRAINTS: dict[str, list[Any]] = SHARED_CONSTRAINTS | {
     "tol": [Interval(Real, 0, None, closed="left")],
     "noise": [Interval(Real, 0, None, closed="neither"), None],
     "outliers": [Interval(Real, 0, None, closed="neither"), None],
-    "hard_mask": [None, "no_validation"],
+    "hard_mask": "no_validation",
     "solver": [StrOptions({"auto", "dense", "sparse"})],
     "n_candidates": [Interval(Integral, 1, None, closed="left")],
     "mask_strength": [Interval(Real, 1, None, closed="left")],
     "mask_orientation": [StrOptions({"corrected", "paper"})],
-    "soft_mask": ["no_validation"],
-    "init": ["no_validation"],
+    "soft_mask": "no_validation",
+    "init": "no_validation",
     "max_rounds": [Interval(Integral, 1, None, closed="left")],
     "mask_tol": [Interval(Real, 0, None, closed="left")],
     "members": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -63,6 +63,6 @@ class MaskedClusterer(SelfExpressiveClusterer):
         )
 
 
-def constraints_for(*absent: str) -> dict[str, list[Any]]:
+def constraints_for(*absent: str) -> dict[str, Any]:
     """The constraints of a class that lacks some of the parameters."""
     return {name: rule for name, rule in MASKED_CONSTRAINTS.items() if name not in absent}

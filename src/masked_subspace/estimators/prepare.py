@@ -14,6 +14,11 @@ from masked_subspace.masks.base import row_blocks
 FloatArray = npt.NDArray[np.floating[Any]]
 
 
+def is_counts(X: Any) -> bool:
+    """Whether X came as whole numbers."""
+    return getattr(getattr(X, "dtype", None), "kind", "f") in ("u", "i", "b")
+
+
 def check_samples(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     """X as a finite float array with samples as rows. float32 stays float32, small integers become float32."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
@@ -56,8 +61,10 @@ class Preparation:
     normalize: bool
 
     @classmethod
-    def learn(cls, X: FloatArray, *, center: bool, normalize: bool) -> Preparation:
-        zero = _first_zero_row(X)
+    def learn(cls, X: FloatArray, *, center: bool, normalize: bool, counts: bool = False) -> Preparation:
+        """`counts` says that X came as whole numbers, where a row of zeros is a value (a blank image): once centred it
+        has a direction like any other. In measured data such a row stands for a sample that is missing."""
+        zero = None if counts and center else _first_zero_row(X)
         if zero is not None:
             raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
         mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype) if center else None

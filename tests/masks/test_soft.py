@@ -1,0 +1,95 @@
+import numpy as np
+import pytest
+
+from masked_subspace.masks import ArrayMask, ConsensusMask, ConstantMask, EmbeddingMask, LabelMask
+
+LABELS = np.array([0, 0, 1, 1, 2])
+
+
+def dense(mask):
+    return mask.block(0, mask.n_samples)
+
+
+def test_label_mask_is_psi_with_one_hot_labels():
+    """ψ = βQQᵀ + (1 − QQᵀ)/β with Q one-hot; the corrected orientation has β and 1/β swapped."""
+    Q = np.eye(3)[LABELS]
+    beta = 1.3
+    printed = beta * Q @ Q.T + (1 - Q @ Q.T) / beta
+    np.testing.assert_allclose(dense(LabelMask(LABELS, beta, orientation="paper")), printed)
+    np.testing.assert_allclose(dense(LabelMask(LABELS, beta)), 1 / printed)
+
+
+def test_label_mask_change_equals_the_maximum_over_pairs():
+    old, same_partition, other = LabelMask(LABELS, 1.5), LabelMask([7, 7, 3, 3, 5], 1.5), LabelMask([0, 1, 1, 1, 2], 1.5)
+    assert old.change(same_partition) == 0
+    for new in (same_partition, other):
+        assert old.change(new) == pytest.approx(np.abs(dense(old) - dense(new)).max())
+    assert old.change(None) == 1.5
+    assert old.change(LabelMask(LABELS, 2.0)) == pytest.approx(0.5)
+
+
+def test_label_mask_never_holds_n_by_n():
+    mask = LabelMask(np.arange(200_000) % 10, 1.1)
+    assert mask.at(np.array([3, 4]), np.array([13, 5])).tolist() == pytest.approx([1 / 1.1, 1.1])
+
+
+def test_consensus_of_one_is_the_label_mask_and_split_pairs_cost_one():
+    np.testing.assert_allclose(dense(ConsensusMask([LABELS], 1.4)), dense(LabelMask(LABELS, 1.4)))
+    two = ConsensusMask([LABELS, [0, 1, 1, 1, 2]], 1.4)
+    assert two.at(np.array([0]), np.array([1]))[0] == pytest.approx(1.0)
+    assert two.agreement(np.array([2]), np.array([3]))[0] == 1.0
+    weighted = ConsensusMask([LABELS, [0, 1, 1, 1, 2]], 1.4, weights=[1, 0])
+    np.testing.assert_allclose(dense(weighted), dense(LabelMask(LABELS, 1.4)))
+
+
+def test_at_and_block_agree():
+    rng = np.random.default_rng(0)
+    array = rng.uniform(size=(5, 5))
+    masks = [
+        ConstantMask(5, 0.3),
+        LabelMask(LABELS),
+        ConsensusMask([LABELS, LABELS[::-1]]),
+        ArrayMask(array + array.T),
+        EmbeddingMask(rng.normal(size=(5, 3))),
+    ]
+    rows, cols = np.array([0, 2, 4]), np.array([1, 2, 0])
+    for mask in masks:
+        np.testing.assert_allclose(mask.at(rows, cols), dense(mask)[rows, cols], atol=1e-12)
+        assert dense(mask).min() >= 0
+
+
+def test_embedding_mask_is_half_the_squared_distance():
+    q = np.random.default_rng(1).normal(size=(4, 3))
+    expected = 0.5 * ((q[:, None] - q[None]) ** 2).sum(axis=2)
+    np.testing.assert_allclose(dense(EmbeddingMask(q)), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.ones((3, 4)), "shape"),
+        (np.array([[0, 1], [2, 0.0]]), "not symmetric"),
+        (np.array([[0, -1.0], [-1.0, 0]]), "negative"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "finite"),
+        (np.array([["a", "b"], ["b", "a"]]), "dtype"),
+        (np.ones((2, 2)) * 1j, "dtype"),
+    ],
+)
+def test_bad_arrays_are_refused_by_name(array, message):
+    with pytest.raises(ValueError, match=f"soft_mask.*{message}"):
+        ArrayMask(array)
+
+
+def test_bad_labels_and_strengths_are_refused():
+    with pytest.raises(ValueError, match="labels has 2 dimensions"):
+        LabelMask(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="mask_strength is 0.5"):
+        LabelMask(LABELS, 0.5)
+    with pytest.raises(ValueError, match="orientation"):
+        LabelMask(LABELS, orientation="sideways")
+    with pytest.raises(ValueError, match="labelings is empty"):
+        ConsensusMask([])
+    with pytest.raises(ValueError, match=r"labelings\[1\] has 4 entries"):
+        ConsensusMask([LABELS, LABELS[:4]])
+    with pytest.raises(ValueError, match="weights"):
+        ConsensusMask([LABELS], weights=[-1])
