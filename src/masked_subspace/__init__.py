@@ -3,7 +3,23 @@
 `BMSC`, `GMSC` and `RMSC` are scikit-learn clusterers; `BilevelClustering` is the frame they are instances of.
 """
 
-from masked_subspace.estimators import BMSC, GMSC, RMSC, BilevelClustering
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from masked_subspace.estimators import BMSC, GMSC, RMSC, BilevelClustering
 
 __version__ = "0.1.0"
 __all__ = ["BMSC", "GMSC", "RMSC", "BilevelClustering", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    """Estimators are imported when they are asked for, so that `masked-subspace --help` does not wait for them."""
+    if name in ("BMSC", "GMSC", "RMSC", "BilevelClustering"):
+        from masked_subspace import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

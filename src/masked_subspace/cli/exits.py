@@ -1,0 +1,39 @@
+"""What the command's exit codes mean, and which errors lead to which."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes; documented in docs/cli.md."""
+
+    OK = 0
+    FAILED = 1  # a defect of the program: please report it
+    USAGE = 2  # options that make no sense (argparse uses the same)
+    INPUT = 3  # a file that cannot be read or does not hold what is needed
+    OUTPUT = 4  # a file that cannot be written
+    DATA = 5  # a data set that is not to be had
+    INCOMPLETE = 6  # some cells of a table failed; the others are kept
+    INTERRUPTED = 130  # Ctrl-C
+
+
+class CommandError(Exception):
+    """An error whose text is all a person needs."""
+
+    def __init__(self, message: str, code: Exit = Exit.USAGE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def exit_for(error: BaseException) -> Exit | None:
+    """The exit code of an error that a person can do something about; None for a defect."""
+    from masked_subspace.datasets.errors import DatasetError
+    from masked_subspace.experiments.methods import SettingError
+    from masked_subspace.files import FileError
+    from masked_subspace.inputs import InputError
+
+    kinds = {InputError: Exit.INPUT, FileError: Exit.OUTPUT, DatasetError: Exit.DATA, SettingError: Exit.USAGE}
+    if isinstance(error, CommandError):
+        return error.code
+    return next((code for kind, code in kinds.items() if isinstance(error, kind)), None)

@@ -1,0 +1,118 @@
+"""The options of every command, in one place, with the standard library only."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+METHODS = (
+    "bmsc", "gmsc", "rmsc", "lrr", "ssc", "ssc-omp", "ensc", "lsr", "bdr", "edsc", "ae-edsc", "soft-s3c", "knn",
+)  # fmt: skip
+PARTS = ("table1", "table2", "table3", "figures", "all")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of `masked-subspace`."""
+    parser = argparse.ArgumentParser(
+        prog="masked-subspace",
+        description="Masked subspace clustering: cluster data, look at the result, check the paper.",
+        epilog="Exit codes: 0 done, 1 defect, 2 usage, 3 input, 4 output, 5 data set not to be had, "
+        "6 some cells failed, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _cluster(commands.add_parser("cluster", help="cluster a file or a folder of images"))
+    _demo(commands.add_parser("demo", help="five methods on 1,000 MNIST digits, with a report"))
+    _reproduce(commands.add_parser("reproduce", help="the paper's tables and figures, resumable"))
+    _report(commands.add_parser("report", help="make the report of finished runs again, or compare them"))
+    _data(commands.add_parser("data", help="list or fetch the data sets"))
+    _bench(commands.add_parser("bench", help="measure the solvers on this machine"))
+    return parser
+
+
+def _cluster(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Cluster the rows of a file, or the images of a folder, and write labels and a report."
+    parser.add_argument("file", type=Path, metavar="FILE", help=".npy, .npz, .csv, .parquet or a folder of images")
+    parser.add_argument("--clusters", type=_positive, required=True, metavar="K", help="how many clusters")
+    parser.add_argument("--method", choices=METHODS, default="rmsc", help="default: rmsc")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
+                        help="a parameter of the method, e.g. --set sparsity=1e-3 (may be repeated)")  # fmt: skip
+    parser.add_argument("--pairs", type=Path, metavar="CSV", help="known pairs: first, second, must|cannot")
+    parser.add_argument("--label-column", metavar="NAME", help="the column that holds known classes (CSV, Parquet)")
+    parser.add_argument("--image-side", type=_positive, metavar="PIXELS", help="bring images to this size")
+    parser.add_argument("--max-gb", type=float, metavar="GB", help="largest CSV to read (default 1)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default 0)")
+    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: FILE-clusters here)")
+    parser.add_argument("--no-report", action="store_true", help="leave report.html out")
+    _output(parser)
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.description = "k-means, SSC, BMSC, GMSC and RMSC on 1,000 MNIST digits (8×8 digits where MNIST is not here)."
+    parser.add_argument("--out", type=Path, default=Path("demo-report"), metavar="DIR", help="default: demo-report")
+    parser.add_argument("--samples", type=_positive, metavar="N", help="fewer digits, for a quick look")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
+    _output(parser)
+
+
+def _reproduce(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Compute the paper's tables and figures. Every cell is kept in a database as soon as it is done: "
+        "stop at any time and run the same command again to go on; several may run at once."
+    )
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--setting", action="append", choices=("paper", "paper-literal", "tuned", "auto"),
+                        help="which settings (default: all of them); may be repeated")  # fmt: skip
+    parser.add_argument("--trials", type=_positive, metavar="N", help="trials or seeds a cell (default: as the paper)")
+    parser.add_argument("--first-trial", type=int, default=None, metavar="T", help="number of the first trial")
+    parser.add_argument("--dataset", action="append", metavar="NAME", help="only these sets; may be repeated")
+    parser.add_argument("--method", action="append", metavar="NAME", help="only these methods; may be repeated")
+    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="processes (default 1)")
+    parser.add_argument("--threads", type=_positive, default=1, metavar="N", help="threads a process (default 1)")
+    parser.add_argument("--out", type=Path, default=Path("reproduction"), metavar="DIR", help="default: reproduction")
+    parser.add_argument("--accept-older", action="store_true", help="count cells that older code computed")
+    parser.add_argument("--retry-failed", action="store_true", help="compute cells again that failed before")
+    parser.add_argument("--show-only", action="store_true", help="compute nothing, write the tables from what is there")
+    _output(parser)
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Make report.html from the folder of a finished `cluster` or `reproduce`, or compare several."
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folder that `cluster` or `reproduce` wrote")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the first folder")
+    _output(parser)
+
+
+def _data(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="what is where and how big")
+    fetching = actions.add_parser("fetch", help="get a set")
+    fetching.add_argument("names", nargs="+", metavar="NAME")
+    fetching.add_argument("--force", action="store_true", help="fetch again even if it is here")
+    for action in (listing, fetching):
+        action.add_argument(
+            "--data-home", type=Path, metavar="DIR", help="folder of <name>.npz that is looked at first"
+        )
+        _output(action)
+
+
+def _bench(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Measure the solvers; everything after `bench` is given to the benchmark (try `bench --help`)."
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def _output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return value

@@ -1,0 +1,1 @@
+"""The paper's tables and figures: settings and numbers as data, a results database, a runner that can be killed."""

@@ -1,0 +1,100 @@
+// Curves over rounds and iterations as SVG, cluster sizes as bars, certain samples as strips.
+function curve(title, values, unit) {
+  const [width, height, left, bottom, top] = [320, 150, 46, 22, 8];
+  const finite = values.filter((v) => v !== null);
+  let [low, high] = [Math.min(...finite), Math.max(...finite)];
+  const logarithmic = low > 0 && high / low > 50;
+  const scale = logarithmic ? Math.log10 : (v) => v;
+  if (high === low) [low, high] = [low - Math.abs(low || 1) * 0.1, high + Math.abs(high || 1) * 0.1];
+  const x = (i) => left + (values.length < 2 ? 0.5 : i / (values.length - 1)) * (width - left - 10);
+  const y = (v) => height - bottom - (scale(v) - scale(low)) / (scale(high) - scale(low)) * (height - bottom - top);
+  const path = values.map((v, i) => (v === null ? '' : `${i && values[i - 1] !== null ? 'L' : 'M'}${x(i).toFixed(1)} ${y(v).toFixed(1)}`)).join('');
+  const summary = `${title}: from ${number(values[0])} to ${number(values[values.length - 1])} over ${values.length} ${unit}`;
+  const svg = make('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': summary },
+    make('line', { class: 'axis', x1: left, y1: height - bottom, x2: width - 8, y2: height - bottom }),
+    make('line', { class: 'axis', x1: left, y1: top, x2: left, y2: height - bottom }),
+    make('text', { x: left - 6, y: top + 8, 'text-anchor': 'end' }, apart(high, low)),
+    make('text', { x: left - 6, y: height - bottom, 'text-anchor': 'end' }, apart(low, high)),
+    make('text', { x: left, y: height - 6 }, '1'),
+    make('text', { x: width - 8, y: height - 6, 'text-anchor': 'end' }, `${values.length} ${unit}`),
+    make('path', { class: 'curve', d: path }));
+  if (values.length <= 30) values.forEach((v, i) => v !== null && svg.append(make('circle', { class: 'dot', cx: x(i), cy: y(v), r: 2.6 })));
+  return make('figure', {}, make('figcaption', {}, title + (logarithmic ? ' (log scale)' : '')), svg);
+}
+
+// A number with enough digits to be told from another.
+function apart(value, other) {
+  if (number(value) !== number(other)) return number(value);
+  const digits = 2 - Math.floor(Math.log10(Math.abs(value - other)));
+  return digits < 8 ? value.toFixed(Math.max(0, digits)) : value.toExponential(3);
+}
+
+const told = ['objective', 'mask_change', 'agreement', 'sparsity', 'score', 'n_iter', 'seconds'];
+
+function drawConvergence(run) {
+  const history = run.history;
+  const keys = [...new Set(history.flatMap((record) => Object.keys(record)))];
+  const words = (key) => key.replaceAll('_', ' ');
+  const figures = [];
+  const last = history[history.length - 1] || {};
+  for (const key of keys) {
+    const values = history.map((record) => record[key]);
+    if (key.endsWith('_trace') && Array.isArray(last[key]) && last[key].length > 1) {
+      figures.push(curve(`${words(key.replace(/_trace$/, ''))} within the last round`, last[key], 'iterations'));
+    } else if (told.includes(key) && values.every((v) => typeof v === 'number') && new Set(values).size > 1) {
+      figures.push(curve(words(key), values, 'rounds'));
+    }
+  }
+  $('curves').replaceChildren(...figures);
+  const columns = keys.filter((key) => history.some((record) => record[key] !== null && record[key] !== undefined && !Array.isArray(record[key])));
+  const rows = history.map((record, k) => [k + 1, ...columns.filter((key) => key !== 'round').map((key) => Array.isArray(record[key]) ? null : record[key])]);
+  const table = { title: '', columns: ['round', ...columns.filter((key) => key !== 'round').map(words)], rows, decimals: [], notes: [] };
+  $('history').replaceChildren(...(rows.length ? [sortableTable(table, 'Each round')] : []));
+  $('convergence').hidden = !history.length;
+}
+
+function drawSizes(run) {
+  const largest = Math.max(...run.sizes);
+  const bars = run.sizes.flatMap((size, k) => {
+    const parts = run.confusion ? run.confusion.counts[k] : [size];
+    const track = make('div', { class: 'track', 'aria-hidden': 'true' });
+    parts.forEach((count, c) => {
+      if (!count) return;
+      const piece = make('i', { title: run.confusion ? `${data.classes.names[c]}: ${count}` : null });
+      piece.style.width = `${100 * count / largest}%`;
+      piece.style.background = run.confusion ? hue(c) : run.colour(k);
+      track.append(piece);
+    });
+    return [make('span', {}, `cluster ${run.clusters[k]}`), track, make('span', { class: 'count' }, String(size))];
+  });
+  const told = run.confusion ? 'Sizes, by known class' : 'Sizes';
+  $('sizes').replaceChildren(make('h3', {}, told), make('div', { class: 'bars' }, ...bars));
+}
+
+function strip(samples, run) {
+  return make('ul', { class: 'strip' }, ...samples.map((sample) => {
+    const text = `${describe(sample, run)}, certainty ${(run.sure[sample] / 255).toFixed(2)}`;
+    const canvas = make('canvas', { role: 'img', 'aria-label': text, title: text });
+    if (drawSample(canvas, sample)) return make('li', {}, canvas, (run.sure[sample] / 255).toFixed(2));
+    return make('li', {}, make('span', { class: 'name', title: text }, nameOf(sample)));
+  }));
+}
+
+function drawGallery(run) {
+  const groups = run.clusters.map((name, k) => {
+    const swatch = make('span', { class: 'swatch' });
+    swatch.style.background = run.colour(k);
+    const sort = run.confusion && run.confusion.match[k] >= 0 ? `mostly ${majority(run, k)}` : `${run.sizes[k]} samples`;
+    return make('div', { class: 'group' },
+      make('div', { class: 'who' }, swatch, `cluster ${name}`, make('small', {}, sort)),
+      make('div', {}, make('h4', {}, 'most certain'), strip(run.certain.most[k], run)),
+      make('div', {}, make('h4', {}, 'least certain'), strip(run.certain.least[k], run)));
+  });
+  $('gallery').replaceChildren(...groups);
+}
+
+function majority(run, k) {
+  const counts = run.confusion.counts[k];
+  const top = counts.indexOf(Math.max(...counts));
+  return `${data.classes.names[top]} (${counts[top]} of ${run.sizes[k]})`;
+}

@@ -1,0 +1,96 @@
+// The embedding as dots: any two principal axes, coloured by cluster, class or certainty.
+const scatterView = (() => {
+  const canvas = $('scatter');
+  let run = null;
+  let places = null;
+  const margin = 14;
+
+  function colours() {
+    const kind = $('colour').value;
+    const table = shades();
+    if (kind === 'certainty') {
+      return (sample) => {
+        const v = 3 * Math.round(70 + run.sure[sample] * 0.72);
+        return `rgb(${table[v]},${table[v + 1]},${table[v + 2]})`;
+      };
+    }
+    return kind === 'class' ? (sample) => hue(classOf[sample]) : (sample) => run.colour(run.of[sample]);
+  }
+
+  function draw() {
+    if (!run) return;
+    const { pen, width, height } = fitted(canvas);
+    pen.clearRect(0, 0, width, height);
+    const [ax, ay] = [Number($('axis-x').value), Number($('axis-y').value)];
+    const points = run.points;
+    const count = points.coordinates.length / points.axes;
+    const colour = colours();
+    const radius = Math.max(1.4, Math.min(4, 90 / Math.sqrt(count)));
+    places = new Float32Array(2 * count);
+    pen.globalAlpha = count > 3000 ? 0.6 : 0.8;
+    for (let i = 0; i < count; i++) {
+      const sample = points.of ? points.of[i] : i;
+      const x = margin + (points.coordinates[i * points.axes + ax] / 65535) * (width - 2 * margin);
+      const y = height - margin - (points.coordinates[i * points.axes + ay] / 65535) * (height - 2 * margin);
+      places[2 * i] = x;
+      places[2 * i + 1] = y;
+      pen.fillStyle = colour(sample);
+      pen.beginPath();
+      pen.arc(x, y, radius, 0, 6.3);
+      pen.fill();
+    }
+    pen.globalAlpha = 1;
+  }
+
+  function nearest(event) {
+    const box = canvas.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    let [best, distance] = [-1, 400];
+    for (let i = 0; i < places.length / 2; i++) {
+      const d = (places[2 * i] - px) ** 2 + (places[2 * i + 1] - py) ** 2;
+      if (d < distance) [best, distance] = [i, d];
+    }
+    return best;
+  }
+  function point(event) {
+    if (!run || !places) return;
+    const found = nearest(event);
+    if (found < 0) return;
+    const sample = run.points.of ? run.points.of[found] : found;
+    drawSample($('point'), sample);
+    $('point-text').textContent = `${describe(sample, run)}, certainty ${(run.sure[sample] / 255).toFixed(2)}`;
+  }
+  canvas.addEventListener('pointermove', point);
+  canvas.addEventListener('pointerdown', point);
+
+  function legend() {
+    const kind = $('colour').value;
+    const names = kind === 'class' ? data.classes.names : run.clusters;
+    const items = kind === 'certainty' ? [] : names.map((name, k) => {
+      const item = make('li', {}, make('i'), name);
+      item.firstChild.style.background = kind === 'class' ? hue(k) : run.colour(k);
+      return item;
+    });
+    $('legend').replaceChildren(...items);
+  }
+  for (const id of ['colour', 'axis-x', 'axis-y']) $(id).addEventListener('change', () => { legend(); draw(); });
+  drawers.push(draw);
+
+  return {
+    use(next) {
+      run = next;
+      const axes = Array.from({ length: run.points.axes }, (_, k) => make('option', { value: k }, `axis ${k + 1} (${(100 * run.points.share[k]).toFixed(0)} %)`));
+      $('axis-x').replaceChildren(...axes.map((option) => option.cloneNode(true)));
+      $('axis-y').replaceChildren(...axes);
+      $('axis-y').value = Math.min(1, run.points.axes - 1);
+      const kinds = [['cluster', 'cluster'], ...(classOf ? [['class', 'known class']] : []), ['certainty', 'certainty']];
+      const before = $('colour').value;
+      $('colour').replaceChildren(...kinds.map(([value, text]) => make('option', { value }, text)));
+      if (kinds.some(([value]) => value === before)) $('colour').value = before;
+      $('point').hidden = true;
+      $('point-text').textContent = 'Point at a dot to see its sample.';
+      legend();
+      draw();
+    },
+  };
+})();

@@ -1,0 +1,56 @@
+"""One self-contained HTML file from a template, a style sheet, scripts and a payload."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from importlib.resources import files
+from pathlib import Path
+
+from masked_subspace.files import write_text
+from masked_subspace.report.payload import payload
+from masked_subspace.report.record import ReportContent
+
+_SCRIPTS = ("basis.js", "matrix.js", "matrix_view.js", "scatter.js", "charts.js", "tables.js", "page.js")
+
+
+def render(content: ReportContent) -> str:
+    """The page as text. Whatever users named stands in it only as JSON, and the script sets it only as text."""
+    script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _SCRIPTS) + "\n})();"
+    parts = {
+        "{{title}}": html.escape(content.title),
+        "{{policy}}": _policy(script),
+        "{{style}}": _asset("report.css"),
+        "{{payload}}": script_safe_json(payload(content)),
+        "{{script}}": script,
+    }
+    pieces = _asset("report.html")
+    # One pass from left to right, so that a placeholder inside user text is not replaced.
+    rendered, rest = [], pieces
+    for placeholder, value in parts.items():
+        before, _, rest = rest.partition(placeholder)
+        rendered += [before, value]
+    return "".join(rendered) + rest
+
+
+def write_report(content: ReportContent, path: Path) -> Path:
+    """Write the page, all of it or nothing."""
+    return write_text(path, render(content))
+
+
+def script_safe_json(value: object) -> str:
+    """JSON that no HTML parser can mistake for the end of its script element."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _asset(name: str) -> str:
+    return files("masked_subspace.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _policy(script: str) -> str:
+    """A content policy under which nothing is fetched and only this very script runs."""
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
