@@ -78,7 +78,8 @@ def label_graph(W: csr_array, n_clusters: int, n_components: int, evidence: Evid
     embedding = spectral_embedding(W, n_clusters, n_components, seed)
     labels = np.zeros(W.shape[0], dtype=np.int32)
     placed = embedding.placed
-    if placed.sum() < n_clusters:
+    if placed.sum() < max(n_clusters, 0.5 * len(placed)):
+        # The graph is dust: most samples link to nobody. The rows themselves say more than it does.
         labels = cluster_rows(evidence.X, n_clusters, seed)
     else:
         labels[placed] = cluster_rows(embedding.vectors[placed], n_clusters, seed)
