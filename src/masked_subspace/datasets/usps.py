@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bz2
 from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
 
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.spec import DatasetSpec, ImageSet, RemoteFile
@@ -27,10 +29,6 @@ def _read_part(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
         raise InvalidDataError(f"{path} is not a readable bz2 file ({error}); remove it to fetch it again") from error
     if len(content) > _MAX_TEXT:
         raise InvalidDataError(f"{path} unpacks to more than {_MAX_TEXT:,} bytes")
-    from io import BytesIO
-
-    from sklearn.datasets import load_svmlight_file
-
     try:
         sparse, labels = load_svmlight_file(BytesIO(content), n_features=_PIXELS, zero_based=False)
     except ValueError as error:
@@ -40,9 +38,10 @@ def _read_part(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _decode(files: Mapping[str, Path]) -> ImageSet:
     parts = [_read_part(files[name]) for name in ("usps.bz2", "usps.t.bz2")]
-    values = np.concatenate([part[0] for part in parts])
+    # Single precision first: (v + 1)/2 then gives the pixels of the copy behind the documented numbers bit by bit.
+    values = np.concatenate([part[0] for part in parts]).astype(np.float32)
     labels = np.concatenate([part[1] for part in parts])
-    return ImageSet(((values + 1) / 2).astype(np.float32), labels.astype(np.int64) - 1, (16, 16), "LIBSVM text")
+    return ImageSet((values + 1) / 2, labels.astype(np.int64) - 1, (16, 16), "LIBSVM text")
 
 
 USPS = DatasetSpec(
