@@ -77,6 +77,7 @@ def test_intersecting_affine_subspaces_share_points():
         ({"per_subspace": 0}, "per_subspace=0"),
         ({"n_subspaces": 0}, "n_subspaces=0"),
         ({"block_size": 0}, "block_size=0"),
+        ({"dtype": "int8"}, "dtype=int8"),
     ],
 )
 def test_impossible_requests_name_argument_and_remedy(arguments, remedy):
@@ -188,5 +189,4 @@ def test_a_large_set_streams_in_little_memory(tmp_path):
     basis = bunch.bases[-1]
     residual = np.linalg.norm(rows - rows @ basis.T @ basis, axis=1)
     assert residual.mean() == pytest.approx(0.1 * np.sqrt(45 / 50), rel=0.01)
-    # The file itself (200 MB) may count as resident while its pages are in memory.
-    assert grown / 1024 < 350
+    assert grown / 1024 < 150  # the file has 200 MB

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from masked_subspace.datasets.arrangement import Bases, draw_bases
+from masked_subspace.datasets.blocks import Block, collect, stream_to_disk
 
 _STREAMS = ("bases", "order", "coefficients", "noise", "outliers", "signs", "missing")
 
@@ -91,15 +91,11 @@ def make_subspaces(
     """
     counts = _sample_counts(n_subspaces, per_subspace)
     _check_numbers(dim, ambient, noise, outliers, missing, block_size)
+    kind = np.dtype(dtype)
+    if kind.kind != "f":
+        raise ValueError(f"dtype={kind} must be a floating type such as float32")
     streams = _independent_streams(random_state)
-    hulls = draw_bases(
-        arrangement,
-        n_subspaces,
-        dim + affine,
-        ambient,
-        overlap + affine,
-        streams["bases"],
-    )
+    hulls = draw_bases(arrangement, n_subspaces, dim + affine, ambient, overlap + affine, streams["bases"])
     target = np.repeat(np.arange(n_subspaces), counts)
     if shuffle:
         target = streams["order"].permutation(target)
@@ -114,8 +110,13 @@ def make_subspaces(
         outlier_shift=outlier_shift,
         missing=missing,
     )
-    store = _Arrays(None if out is None else Path(out), (len(target), ambient), np.dtype(dtype))
-    arrays = store.fill(recipe.blocks(target, streams, block_size), outliers > 0, missing > 0)
+    blocks = recipe.blocks(target, streams, block_size)
+    shape = (len(target), ambient)
+    if out is None:
+        arrays = collect(blocks, shape, kind)
+    else:
+        corrupted = {"outlier_mask": outliers > 0, "missing_mask": missing > 0}
+        arrays = stream_to_disk(Path(out), blocks, shape, kind, corrupted)
     return Bunch(
         **arrays,
         target=target,
@@ -133,15 +134,6 @@ def make_subspaces(
 
 
 @dataclass(frozen=True)
-class _Block:
-    start: int
-    clean: NDArray[np.float64]
-    data: NDArray[np.float64]
-    outlier_mask: NDArray[np.bool_]
-    missing_mask: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
 class _Recipe:
     bases: Bases
     offsets: NDArray[np.float64]
@@ -156,7 +148,7 @@ class _Recipe:
         target: NDArray[np.intp],
         streams: dict[str, np.random.Generator],
         block_size: int,
-    ) -> Iterator[_Block]:
+    ) -> Iterator[Block]:
         """Consume each random stream in row order, so that the cut into blocks leaves no trace."""
         for start in range(0, len(target), block_size):
             labels = target[start : start + block_size]
@@ -170,7 +162,7 @@ class _Recipe:
                 data += shifted * np.where(up, self.outlier_shift, -self.outlier_shift)
             hidden = _draw_mask(self.missing, clean.shape, streams["missing"])
             data[hidden] = np.nan
-            yield _Block(start, clean, data, shifted, hidden)
+            yield Block(start, clean, data, shifted, hidden)
 
     def _signal(self, labels: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.float64]:
         dim = self.bases.shape[1]
@@ -186,47 +178,6 @@ class _Recipe:
         for j in range(dim):
             signal += coefficients[:, j, None] * self.bases[labels, j]
         return signal
-
-
-@dataclass(frozen=True)
-class _Arrays:
-    """Where the blocks go: arrays in memory, or ``.npy`` files next to each other."""
-
-    path: Path | None
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-
-    def fill(self, blocks: Iterator[_Block], has_outliers: bool, has_missing: bool) -> dict[str, NDArray[Any] | None]:
-        in_memory = self.path is None
-        targets = {
-            "data": self._create("", self.dtype),
-            "clean": np.empty(self.shape, self.dtype) if in_memory else None,
-            "outlier_mask": self._create("-outliers", bool) if in_memory or has_outliers else None,
-            "missing_mask": self._create("-missing", bool) if in_memory or has_missing else None,
-        }
-        for block in blocks:
-            rows = slice(block.start, block.start + len(block.data))
-            for name, array in targets.items():
-                if array is not None:
-                    array[rows] = getattr(block, name)
-        return {name: self._finish(array) for name, array in targets.items()}
-
-    def _create(self, suffix: str, dtype: DTypeLike) -> NDArray[Any]:
-        if self.path is None:
-            return np.empty(self.shape, dtype)
-        path = self.path.with_name(f"{self.path.stem}{suffix}.npy")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Unlinking first keeps memory maps of an older file alive and unchanged.
-        path.unlink(missing_ok=True)
-        return np.lib.format.open_memmap(path, mode="w+", dtype=np.dtype(dtype), shape=self.shape)
-
-    @staticmethod
-    def _finish(array: NDArray[Any] | None) -> NDArray[Any] | None:
-        if not isinstance(array, np.memmap):
-            return array
-        array.flush()
-        assert isinstance(array.filename, Path)
-        return np.lib.format.open_memmap(array.filename, mode="r")
 
 
 def _draw_mask(share: float, shape: tuple[int, ...], rng: np.random.Generator) -> NDArray[np.bool_]:
