@@ -32,14 +32,15 @@ def quantile_sparsity(X: FloatArray, penalty: float, seed: int, links: float = L
     """λ that leaves about `links` entries a sample after the first step.
 
     The first iteration from zero has Z = G (G + 2μ₀I)⁻¹ (`Eq:b-Z`) and keeps |Z| > τ = √(2λ/μ₀) (`Eq:b-Q`); so
-    λ = μ₀τ²/2 with τ the (1 − links/n) quantile of the entries off the diagonal, read off a seeded sample of rows.
+    λ = μ₀τ²/2 with τ the (1 − links/n) quantile of the entries off the diagonal, read off a seeded sample of rows. τ lies
+    halfway between two entries, so that rounding cannot decide which of them is kept.
     """
     n = len(X)
     rows = np.sort(np.random.default_rng(seed).choice(n, min(n, _ROWS), replace=False))
     Z = np.abs(_first_step(X, rows, penalty))
     Z[np.arange(len(rows)), rows] = -1
-    kept = max(1, round(min(links, n - 1) * len(rows)))
-    tau = float(np.partition(Z.ravel(), -kept)[-kept])
+    kept = max(1, min(round(links * len(rows)), Z.size - len(rows) - 1))
+    tau = float(np.partition(Z.ravel(), [-kept - 1, -kept])[[-kept - 1, -kept]].mean())
     return max(penalty * tau**2 / 2, float(np.finfo(np.float32).tiny))
 
 

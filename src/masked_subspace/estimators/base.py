@@ -157,17 +157,13 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
 
 def vote(rows: FloatArray, labels: IntArray, new_rows: FloatArray, n_threads: int) -> IntArray:
     """Each new row's sparse code over the training rows votes with |z|; a row that finds no code asks its nearest."""
-    from masked_subspace.estimators.auto import default_mask_weight, default_penalty, quantile_sparsity
+    from masked_subspace.estimators.auto import mean_square
     from masked_subspace.solvers.sparse import represent_over
 
     new_rows = new_rows.astype(rows.dtype, copy=False)
-    penalty = default_penalty(rows)
-    settings = AdmmSettings(
-        sparsity=quantile_sparsity(rows, penalty, 0),
-        mask_weight=default_mask_weight(rows),
-        penalty=penalty,
-        penalty_growth=2.0,
-    )
+    # A slow continuation from a small penalty: short codes, in which a training sample finds itself.
+    scale = mean_square(rows)
+    settings = AdmmSettings(1e-3 * scale, mask_weight=0.01 * scale, penalty=0.1 * scale, penalty_growth=1.5)
     n_candidates = min(64, len(rows))
     codes = represent_over(rows, new_rows, settings, n_candidates=n_candidates, n_threads=n_threads)
     n_labels = int(labels.max()) + 1
