@@ -26,7 +26,9 @@ def test_top_k_keeps_the_largest_of_each_row_before_symmetrising():
     expected = np.zeros((4, 4))
     expected[0, 1] = expected[1, 3] = expected[3, 1] = 1
     np.testing.assert_allclose(W, (expected + expected.T) / 2)
-    np.testing.assert_allclose(affinity_matrix(Z, "top-k", n_links=9).toarray(), affinity_matrix(Z, "normalized").toarray())
+    np.testing.assert_allclose(
+        affinity_matrix(Z, "top-k", n_links=9).toarray(), affinity_matrix(Z, "normalized").toarray()
+    )
 
 
 @pytest.mark.parametrize("kind", ["top-k", "symmetric", "normalized", "shape-interaction"])

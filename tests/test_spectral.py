@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
+from masked_subspace.eigen import leading_eigenpairs
 from masked_subspace.estimators.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.spectral import spectral_embedding
+from masked_subspace.spectral import diffusion_weights, normalized_graph, spectral_embedding
 
 
 def random_graph(n, density=0.3, seed=0):
@@ -85,3 +86,30 @@ def test_more_eigenvectors_than_clusters_are_allowed():
     W = random_graph(60)
     assert spectral_embedding(W, 3, 7, seed=0).vectors.shape == (60, 7)
     assert spectral_embedding(W, 3, 500, seed=0).vectors.shape[1] == 60
+
+
+def test_soft_choice_has_the_weight_of_k_vectors_and_keeps_a_gap():
+    gap = np.array([1, 0.99, 0.98, 0.1, 0.05, 0.01])
+    weights = diffusion_weights(gap, 3)
+    np.testing.assert_allclose(weights[:3], 1, atol=0.05)
+    assert weights[3:].max() < 0.2
+    slow = np.linspace(1, 0.5, 40)
+    assert (diffusion_weights(slow, 10) ** 2).sum() == pytest.approx(10, rel=1e-6)
+    # more pieces than clusters: nothing to cut, the longest walk keeps all of them
+    np.testing.assert_allclose(diffusion_weights(np.ones(8), 4), 1)
+
+
+def test_block_eigensolver_finds_every_copy_of_a_repeated_eigenvalue():
+    pieces = 12
+    W = csr_array(block_diag([random_graph(50, density=0.2, seed=s) for s in range(pieces)]))
+    values, vectors = leading_eigenpairs(normalized_graph(W), 20, seed=0, tol=1e-7)
+    expected = np.linalg.eigvalsh(normalised(W))[::-1][:20]
+    np.testing.assert_allclose(values, expected, atol=1e-6)
+    assert np.sum(values > 1 - 1e-6) == pieces
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(20), atol=1e-6)
+
+
+def test_block_eigensolver_does_not_depend_on_the_number_of_threads():
+    S = normalized_graph(random_graph(600, density=0.03))
+    one, two = (leading_eigenpairs(S, 10, seed=0, n_threads=t)[1] for t in (1, 2))
+    np.testing.assert_array_equal(one, two)

@@ -1,8 +1,7 @@
-"""The spectral step: normalised affinity, leading eigenvectors, unit rows, k-means.
+"""The spectral step: normalised affinity, leading eigenvectors, unit rows.
 
-`eq:rmsc` prints F = argmin FᵀφF; what it needs is the leading eigenvectors of D^-½ W D^-½ with FᵀF = I. A graph that
-falls into pieces is the ideal case of subspace clustering, so components are handled one by one and exactly: an
-iterative eigensolver never sees a repeated eigenvalue 1.
+`eq:rmsc` prints F = argmin FᵀφF; what it needs is the leading eigenvectors of D^-½ W D^-½ with FᵀF = I. Disconnected
+graphs and isolated samples are normal: they are what subspace clustering aims at.
 """
 
 from __future__ import annotations
@@ -12,16 +11,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import eigsh
+
+from masked_subspace.eigen import leading_eigenpairs
 
 FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
+Components = int | str | None
 
-# Below this size a dense solver is faster than ARPACK and needs no tolerance.
-_DENSE_SIZE = 600
+# How many times K eigenvectors the soft choice looks at.
+CANDIDATE_VECTORS = 4
+_LONGEST_DIFFUSION = 512.0
 
 
 @dataclass(frozen=True)
@@ -33,64 +33,66 @@ class Embedding:
     placed: npt.NDArray[np.bool_]
 
 
-def spectral_embedding(W: csr_array, n_clusters: int, n_components: int, seed: int) -> Embedding:
-    """Leading eigenvectors of D^-½ W D^-½, rows scaled to unit length."""
+def spectral_embedding(W: csr_array, n_clusters: int, n_components: Components, seed: int) -> Embedding:
+    """Leading eigenvectors of D^-½ W D^-½, rows scaled to unit length.
+
+    `n_components` is their number (None: K). `"auto"` weights 4K of them by λ^t instead, see `diffusion_weights`.
+    """
     n = W.shape[0]
+    placed = large_pieces(W, n_clusters)
+    graph = W if placed.all() else csr_array(W[placed][:, placed])
+    auto = n_components == "auto"
+    wanted = CANDIDATE_VECTORS * n_clusters if auto else int(n_components or n_clusters)
+    values, vectors = leading_eigenpairs(normalized_graph(graph), min(wanted, graph.shape[0]), seed=seed)
+    if auto:
+        vectors = vectors * diffusion_weights(values, n_clusters).astype(vectors.dtype)
+    rows = np.zeros((n, vectors.shape[1]), dtype=W.dtype)
+    rows[placed] = unit_rows(vectors)
+    return Embedding(rows, values, placed & (np.abs(rows).max(axis=1) > 0))
+
+
+def large_pieces(W: csr_array, n_clusters: int) -> npt.NDArray[np.bool_]:
+    """Which samples lie in pieces large enough to matter.
+
+    With no more pieces than clusters, all do. Otherwise pieces below a tenth of the mean cluster size would each claim
+    an eigenvector (value 1) and leave none for the structure of the large ones.
+    """
     n_pieces, piece = connected_components(W, directed=False)
+    if n_pieces <= n_clusters:
+        return np.ones(W.shape[0], dtype=bool)
     size = np.bincount(piece, minlength=n_pieces)
-    order = np.argsort(-size, kind="stable")
-    if n_pieces > n_clusters:
-        # More pieces than clusters: the ones far below a cluster's size would each claim an eigenvector (value 1) and
-        # leave none for the structure of the large ones.
-        order = order[size[order] >= min(0.1 * n / n_clusters, size[order[0]])]
-    n_components = min(n_components, n)
-    members = [np.flatnonzero(piece == one) for one in order]
-    placed = np.zeros(n, dtype=bool)
-    for one in members:
-        placed[one] = True
-    vectors = np.zeros((n, n_components), dtype=W.dtype)
-    pairs = _leading_pairs(W, members, n_components, seed)
-    values = np.array([value for value, _, _ in pairs])
-    for column, (_, one, vector) in enumerate(pairs):
-        vectors[one, column] = vector
-    vectors = vectors[:, : len(pairs)]
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    placed &= norms[:, 0] > 0
-    return Embedding(vectors / np.where(norms > 0, norms, 1), values, placed)
+    large: npt.NDArray[np.bool_] = (size >= min(0.1 * W.shape[0] / n_clusters, size.max()))[piece]
+    return large
 
 
-def _leading_pairs(
-    W: csr_array, members: list[npt.NDArray[np.intp]], n_components: int, seed: int
-) -> list[tuple[float, npt.NDArray[np.intp], FloatArray]]:
-    """The `n_components` largest eigenpairs over all pieces as (value, members, vector on them), largest first."""
-    pairs: list[tuple[float, npt.NDArray[np.intp], FloatArray]] = []
-    spare = max(0, n_components - len(members))
-    for one in members[:n_components]:
-        part = W if len(one) == W.shape[0] else csr_array(W[one][:, one])
-        values, vectors = _top_eigenpairs(part, min(1 + spare, len(one)), seed)
-        pairs += [(float(values[k]), one, vectors[:, k]) for k in range(len(values))]
-    # Every piece's first value is 1 up to rounding: ranked above the rest, larger pieces first.
-    pairs.sort(key=lambda pair: (-min(round(pair[0], 9), 1.0), -len(pair[1])))
-    return pairs[:n_components]
-
-
-def _top_eigenpairs(W: csr_array, k: int, seed: int) -> tuple[FloatArray, FloatArray]:
-    """The k largest eigenpairs of the normalised affinity of one connected piece, largest first, signs fixed."""
-    n = W.shape[0]
+def normalized_graph(W: csr_array) -> csr_array:
+    """D^-½ W D^-½; an isolated sample keeps an empty row."""
     degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
-    if k == 1 or n == 1:
-        first = np.sqrt(np.maximum(degree, np.finfo(float).tiny))
-        return np.ones(1), (first / np.linalg.norm(first))[:, None].astype(W.dtype)
-    scale = (1 / np.sqrt(degree)).astype(W.dtype)
-    rows = np.repeat(np.arange(n), np.diff(W.indptr))
-    S = csr_array((W.data * scale[rows] * scale[W.indices], W.indices, W.indptr), shape=W.shape)
-    if n <= _DENSE_SIZE or k >= n - 1 or S.nnz > 0.2 * n * n:
-        values, vectors = eigh(S.toarray(), subset_by_index=(n - k, n - 1))
-    else:
-        start = np.random.default_rng(seed).standard_normal(n).astype(S.dtype)
-        tolerance = 1e-5 if n <= 100_000 else 1e-4
-        values, vectors = eigsh(S, k, which="LA", v0=start, tol=tolerance, ncv=min(n - 1, max(2 * k + 20, 40)))
-    order = np.argsort(-values, kind="stable")
-    values, vectors = values[order], vectors[:, order]
-    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(k)])
-    return values, vectors * np.where(signs == 0, 1, signs)
+    scale = (1 / np.sqrt(np.where(degree > 0, degree, 1))).astype(W.dtype)
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    return csr_array((W.data * scale[rows] * scale[W.indices], W.indices, W.indptr), shape=W.shape)
+
+
+def diffusion_weights(values: FloatArray, n_clusters: int, dimension: float = 1.0) -> FloatArray:
+    """λ^t with the t for which Σ λ^2t = `dimension`·K: as much weight in all as K whole eigenvectors have.
+
+    A random walk of t steps forgets what is below the clusters' scale. Where the spectrum has a gap after K values this
+    is the usual choice of K vectors; where it has none, it does not have to cut anywhere.
+    """
+    clipped = np.clip(np.asarray(values, dtype=np.float64), 1e-12, 1)
+    low, high = 0.0, _LONGEST_DIFFUSION
+    for _ in range(60):
+        middle = (low + high) / 2
+        if (clipped ** (2 * middle)).sum() > dimension * n_clusters:
+            low = middle
+        else:
+            high = middle
+    weights: FloatArray = clipped**high
+    return weights
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; zero rows stay zero."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows: FloatArray = vectors / np.where(norms > 0, norms, 1)
+    return rows

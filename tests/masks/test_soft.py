@@ -20,7 +20,11 @@ def test_label_mask_is_psi_with_one_hot_labels():
 
 
 def test_label_mask_change_equals_the_maximum_over_pairs():
-    old, same_partition, other = LabelMask(LABELS, 1.5), LabelMask([7, 7, 3, 3, 5], 1.5), LabelMask([0, 1, 1, 1, 2], 1.5)
+    old, same_partition, other = (
+        LabelMask(LABELS, 1.5),
+        LabelMask([7, 7, 3, 3, 5], 1.5),
+        LabelMask([0, 1, 1, 1, 2], 1.5),
+    )
     assert old.change(same_partition) == 0
     for new in (same_partition, other):
         assert old.change(new) == pytest.approx(np.abs(dense(old) - dense(new)).max())

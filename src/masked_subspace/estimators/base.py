@@ -115,8 +115,9 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         return RoundsResult(solution, labeling, None, [record], [labeling])
 
     def _labeler(self) -> SpectralLabeler:
-        components = None if isinstance(self.n_components, str) else self.n_components
-        return SpectralLabeler(self.n_clusters, affinity=self.affinity, n_links=self.n_links, n_components=components)
+        return SpectralLabeler(
+            self.n_clusters, affinity=self.affinity, n_links=self.n_links, n_components=self.n_components
+        )
 
     def _set_fitted(self, result: RoundsResult) -> None:
         solution, labeling = result.solution, result.labeling

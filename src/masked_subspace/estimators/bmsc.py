@@ -30,7 +30,7 @@ class BMSC(MaskedClusterer):
     max_iter, tol : T and the stopping value of Algorithm 1
     hard_mask : None, an n × n 0/1 pattern (dense or sparse), or a `NeighborMask`
     affinity, n_links : the graph φ(Z) and the k of "top-k"
-    n_components : eigenvectors in the embedding (None: K)
+    n_components : eigenvectors in the embedding (None: K); "auto" weights 4K of them softly
     center, normalize : subtract the mean row, scale rows to unit length
     solver, n_candidates : "dense" is exact, "sparse" lets a sample see its m nearest, "auto" decides by size
     constraints : known pairs given to `fit` are "soft" (they shape the graph) or "hard" (never violated)
@@ -58,7 +58,7 @@ class BMSC(MaskedClusterer):
         hard_mask: Any = None,
         affinity: str = "top-k",
         n_links: int = 5,
-        n_components: int | str | None = None,
+        n_components: int | str | None = "auto",
         center: bool = True,
         normalize: bool = True,
         solver: str = "auto",

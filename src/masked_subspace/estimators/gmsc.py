@@ -56,7 +56,7 @@ n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
         hard_mask: Any = None,
         affinity: str = "top-k",
         n_links: int = 5,
-        n_components: int | str | None = None,
+        n_components: int | str | None = "auto",
         center: bool = True,
         normalize: bool = True,
         solver: str = "auto",

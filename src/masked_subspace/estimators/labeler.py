@@ -14,7 +14,7 @@ from masked_subspace.affinity import affinity_matrix
 from masked_subspace.kmeans import cluster_rows, cluster_rows_with_pairs
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.spectral import spectral_embedding
+from masked_subspace.spectral import Components, spectral_embedding
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -53,7 +53,7 @@ class SpectralLabeler(BaseEstimator):
         *,
         affinity: str = "top-k",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = "auto",
         rank: int | None = None,
         power: float = 4.0,
     ) -> None:
@@ -67,10 +67,12 @@ class SpectralLabeler(BaseEstimator):
     def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling:
         """Labels of one representation; the same input and seed give the same labels."""
         W = affinity_matrix(representation, self.affinity, n_links=self.n_links, rank=self.rank, power=self.power)
-        return label_graph(W, self.n_clusters, self.n_components or self.n_clusters, evidence, seed)
+        return label_graph(W, self.n_clusters, self.n_components, evidence, seed)
 
 
-def label_graph(W: csr_array, n_clusters: int, n_components: int, evidence: Evidence, seed: int) -> Labeling:
+def label_graph(
+    W: csr_array, n_clusters: int, n_components: Components, evidence: Evidence, seed: int
+) -> Labeling:
     """Spectral clustering of one graph, with the known pairs laid into it first."""
     known = evidence.known
     if known is not None:

@@ -57,7 +57,7 @@ class RMSC(MaskedClusterer):
         hard_mask: Any = None,
         affinity: str = "top-k",
         n_links: int = 5,
-        n_components: int | str | None = None,
+        n_components: int | str | None = "auto",
         center: bool = True,
         normalize: bool = True,
         solver: str = "auto",
