@@ -74,8 +74,10 @@ def test_bad_answers_end_soon_with_a_clear_message(server, tmp_path, manner, com
 def test_a_server_that_drips_single_bytes_cannot_stretch_the_time(server, tmp_path):
     content = CONTENT[:80]
     file = remote(server.offer("/slow", content, "dripping"), content=content)
+    started = time.monotonic()
     with pytest.raises(DownloadError, match=r"not complete after 0\.3 s"):
         download(file, tmp_path, Limits(stall_seconds=5, total_seconds=0.3))
+    assert time.monotonic() - started < 1.5  # the whole answer takes 2 s
 
 
 @pytest.mark.parametrize("manner", ["truncated", "silently_truncated", "corrupted", "endless"])
