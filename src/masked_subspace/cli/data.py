@@ -6,8 +6,9 @@ from argparse import Namespace
 from typing import Any
 
 from masked_subspace.cli.exits import CommandError, Exit
-from masked_subspace.cli.printing import aligned, say, say_json
+from masked_subspace.cli.printing import say, say_json
 from masked_subspace.datasets import DATASETS, DatasetStatus, fetch, list_datasets
+from masked_subspace.experiments.render import aligned
 
 
 def run(options: Namespace) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval
 
 from masked_subspace.estimators.base import SelfExpressiveClusterer
 from masked_subspace.solvers.result import SolverResult
@@ -16,7 +18,10 @@ from masked_subspace.solvers.result import SolverResult
 class NeighborGraphClustering(SelfExpressiveClusterer):
     """Each sample is linked with weight 1 to its `n_neighbors` nearest by cosine (rows are centred and unit length)."""
 
-    _parameter_constraints = {**SelfExpressiveClusterer._parameter_constraints, "n_neighbors": ["no_validation"]}
+    _parameter_constraints = {
+        **SelfExpressiveClusterer._parameter_constraints,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    }
 
     def __init__(
         self,

@@ -1,0 +1,141 @@
+"""From the database to files: terminal, Markdown, CSV, LaTeX, pictures and the report."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from masked_subspace.experiments.figures import figure1, figure2, figure3, figure4
+from masked_subspace.experiments.pairs import PairStudy, pair_tables, study
+from masked_subspace.experiments.render import comma_separated, latex, markdown
+from masked_subspace.experiments.results import DATABASE, Results
+from masked_subspace.experiments.settings import Cell, cells, table_entry, table_names
+from masked_subspace.experiments.tables import Row, report_tables, table_rows
+from masked_subspace.files import write_bytes, write_text
+from masked_subspace.provenance import code_version, commit, processor
+from masked_subspace.report import Figure, ReportContent, Table, write_report
+
+_ASKED = "asked.json"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which part of the paper, restricted how. Kept beside the database so that `report` can make the page again."""
+
+    part: str
+    settings: tuple[str, ...] | None = None
+    datasets: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
+    trials: int | None = None
+    first_trial: int | None = None
+    accept_older: bool = False
+    threads: int = 1
+
+    def has(self, part: str) -> bool:
+        """Whether a part was asked for."""
+        return self.part in (part, "all")
+
+    def cells(self) -> list[Cell]:
+        """All cells of the tables asked for."""
+        return [cell for table in table_names() if self.has(table) for cell in self._cells_of(table)]
+
+    def _cells_of(self, table: str) -> list[Cell]:
+        datasets, methods = self.datasets, self.methods
+        if self.part == "all":  # a data set or method of one table is simply not in the other
+            entry = table_entry(table)
+            datasets = None if datasets is None else tuple(one for one in datasets if one in entry["datasets"])
+            methods = None if methods is None else tuple(one for one in methods if one in entry["methods"])
+            if datasets == () or methods == ():
+                return []
+        return cells(
+            table,
+            settings=self.settings,
+            datasets=datasets,
+            methods=methods,
+            trials=self.trials,
+            first_trial=self.first_trial,
+        )
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was made."""
+
+    rows: list[Row]
+    tables: list[Table]
+    figures: list[Figure]
+    files: list[Path]
+
+
+def pair_setting(request: Request) -> str:
+    """Table 3 and the figures are about the paper's own models."""
+    return request.settings[0] if request.settings else "paper"
+
+
+def collect(request: Request, results: Results) -> tuple[list[Row], list[Table], list[Figure]]:
+    """Everything that was asked for, computing what Table 3 and the figures need and the database lacks."""
+    rows = table_rows(request.cells(), results, accept_older=request.accept_older)
+    tables = report_tables(rows)
+    figures: list[Figure] = []
+    studies: list[PairStudy] = []
+    setting = pair_setting(request)
+    if request.has("table3") or request.has("figures"):
+        datasets = request.datasets or table_entry("table3")["datasets"]
+        known = [name for name in datasets if name in table_entry("table3")["datasets"] or request.part != "all"]
+        studies = [study(name, setting, results, threads=request.threads) for name in known]
+    if request.has("table3") and studies:
+        tables += pair_tables(studies, setting)
+    if request.has("figures"):
+        figures = [figure1(results), figure2()]
+        if studies:
+            dataset = "coil20" if request.datasets is None or "coil20" in request.datasets else request.datasets[0]
+            figures += [figure3(studies), figure4(results, setting, dataset, threads=request.threads)]
+    return rows, tables, figures
+
+
+def publish(request: Request, folder: Path) -> Published:
+    """Write tables.md, tables.csv, tables.tex, the figures and report.html."""
+    with Results(folder / DATABASE) as results:
+        rows, tables, figures = collect(request, results)
+    files = [write_text(folder / _ASKED, json.dumps(_as_plain(request)) + "\n")]
+    if tables:
+        for name, text in (("md", markdown(tables)), ("csv", comma_separated(tables)), ("tex", latex(tables))):
+            files.append(write_text(folder / f"{request.part}.{name}", text))
+    for number, figure in enumerate(figures, start=1):
+        files.append(write_bytes(folder / f"figure{number}.png", figure.png))
+    files.append(write_report(_content(request, tables, figures), folder / "report.html"))
+    return Published(rows, tables, figures, files)
+
+
+def report_content(folder: Path) -> ReportContent:
+    """The page of an earlier `reproduce`, from its database."""
+    path = folder / _ASKED
+    asked: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"part": "all"}
+    arguments: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in asked.items()}
+    request = Request(**arguments)
+    with Results(folder / DATABASE) as results:
+        _, tables, figures = collect(request, results)
+    return _content(request, tables, figures)
+
+
+def _as_plain(request: Request) -> dict[str, Any]:
+    return {name: getattr(request, name) for name in request.__dataclass_fields__}
+
+
+def _content(request: Request, tables: Sequence[Table], figures: Sequence[Figure]) -> ReportContent:
+    return ReportContent(
+        title="The paper's tables and figures, computed again",
+        subtitle="Masked Subspace Clustering Methods (Song and Ling, arXiv 2505.06863), beside our own runs.",
+        facts={
+            "part": request.part,
+            "code": code_version(),
+            "commit": commit() or "installed package",
+            "processor": f"{processor()}, {os.cpu_count()} cores, {request.threads} used a process",
+        },
+        tables=tuple(tables),
+        figures=tuple(figures),
+    )

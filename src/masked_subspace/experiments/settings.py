@@ -1,0 +1,154 @@
+"""Tables, settings and the paper's numbers, read from TOML; a cell of a table is resolved to all that determines it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from masked_subspace.experiments.methods import SettingError
+
+SETTINGS = ("paper", "paper-literal", "tuned", "auto")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A method with its parameters, and if it needs one the fit whose labels give its first mask."""
+
+    method: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    mask_from: Fit | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON can hold it; part of a cell's key."""
+        return {
+            "method": self.method,
+            "parameters": self.parameters,
+            "mask_from": None if self.mask_from is None else self.mask_from.plain(),
+        }
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit on one trial: a number of a table is a mean over cells."""
+
+    table: str
+    row: str  # the method's row in the table
+    setting: str
+    dataset: str
+    trial: int
+    fit: Fit
+
+
+@cache
+def _toml(name: str) -> dict[str, Any]:
+    source = files("masked_subspace.experiments").joinpath("data", f"{name}.toml")
+    return tomllib.loads(source.read_text(encoding="utf-8"))
+
+
+def table_names() -> tuple[str, ...]:
+    """The tables that consist of cells."""
+    return tuple(name for name, entry in _toml("tables").items() if "metrics" in entry)
+
+
+def table_entry(table: str) -> dict[str, Any]:
+    """What tables.toml says about a table."""
+    return dict(_toml("tables")[table])
+
+
+def dataset_title(dataset: str) -> str:
+    """A data set as a table calls it."""
+    return str(_toml("tables")["dataset_names"].get(dataset, dataset))
+
+
+def method_title(row: str) -> str:
+    """A method as a table calls it."""
+    return str(_toml("tables")["method_names"].get(row, row))
+
+
+def paper_numbers(table: str, dataset: str, row: str) -> dict[str, Any]:
+    """What the paper prints for this cell; empty if nothing."""
+    return dict(_toml("paper").get(table, {}).get(dataset, {}).get(row, {}))
+
+
+def paper_entry(part: str) -> dict[str, Any]:
+    """Numbers of the paper that are not cells (Table 3, Figure 1)."""
+    return dict(_toml("paper")[part])
+
+
+def setting_about(setting: str) -> tuple[str, bool]:
+    """What a setting is, and whether it was chosen with labels."""
+    entry = _toml("settings")[setting]
+    return str(entry["about"]), bool(entry["chosen_with_labels"])
+
+
+def resolve(setting: str, row: str, dataset: str) -> Fit | None:
+    """The fit of a row under a setting; None if the setting says nothing about it."""
+    entry = _toml("settings").get(setting, {}).get(row)
+    if not isinstance(entry, dict):
+        return None
+    if setting == "tuned" and dataset not in entry:
+        return None  # a tuned setting is tuned for one set or it is not there
+    merged = _merged(setting, row, dataset)
+    method = str(merged.pop("class", row))
+    source = merged.pop("mask_from", None)
+    mask_from = None if source is None else resolve(setting if setting != "paper-literal" else "paper", source, dataset)
+    if source is not None and mask_from is None:
+        raise SettingError(
+            f"settings.toml: {setting}.{row} takes its mask from {source!r}, which has no settings there"
+        )
+    return Fit(method, merged, mask_from)
+
+
+def _merged(setting: str, row: str, dataset: str) -> dict[str, Any]:
+    entry = _toml("settings")[setting][row]
+    own = {**entry.get("all", {}), **entry.get(dataset, {})}
+    like = own.pop("like", None)
+    if like is None:
+        return own
+    other_setting, _, other_row = like.rpartition(".")
+    inherited = _merged(other_setting or setting, other_row, dataset)
+    return {**inherited, **own}
+
+
+def cells(
+    table: str,
+    *,
+    settings: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    trials: int | None = None,
+    first_trial: int | None = None,
+) -> list[Cell]:
+    """All cells of a table, trial by trial so that every row has some early."""
+    entry = table_entry(table)
+    _check(datasets, entry["datasets"], "--dataset", also=_toml("tables")["dataset_names"])
+    _check(methods, entry["methods"], "--method")
+    chosen = [name for name in datasets or entry["datasets"] if name in _toml("tables")["dataset_names"]]
+    left_out = _toml("tables").get("left_out", {})
+    found = []
+    for dataset in chosen:
+        rows = [
+            row for row in entry["methods"] if (not methods or row in methods) and row not in left_out.get(dataset, ())
+        ]
+        start = _toml("tables")["first_trial"].get(dataset, 0) if first_trial is None else first_trial
+        for trial in range(start, start + (trials or entry["trials"])):
+            found += list(_cells_of(table, rows, settings or SETTINGS, dataset, trial))
+    return found
+
+
+def _cells_of(table: str, rows: Iterable[str], settings: Sequence[str], dataset: str, trial: int) -> Iterator[Cell]:
+    for row in rows:
+        for setting in settings:
+            fit = resolve(setting, row, dataset)
+            if fit is not None:
+                yield Cell(table, row, setting, dataset, trial, fit)
+
+
+def _check(asked: Sequence[str] | None, known: Sequence[str], option: str, also: Iterable[str] = ()) -> None:
+    for name in asked or ():
+        if name not in known and name not in also:
+            raise SettingError(f"{option} {name!r} is not in this table; it has {', '.join(known)}")

@@ -1,0 +1,190 @@
+"""Pictures as functions: each draws on the Axes it is given, or on new ones, and returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array, csr_array, issparse
+
+Array = npt.NDArray[Any]
+
+_CELLS = 400
+_INK, _SOFT, _BLUE, _RED, _WASH = "#1d2127", "#5c6470", "#2f5d8a", "#a8442f", "#f1eee8"
+
+
+def _axes(ax: Any, size: tuple[float, float] = (4.2, 4.2)) -> Any:
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=size, layout="constrained").subplots()
+
+
+def plot_affinity(
+    affinity: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None, zoom: tuple[int, int] | None = None
+) -> Any:
+    """The affinity matrix sorted by `labels`, √-scaled; `zoom=(start, stop)` shows only those sorted positions.
+
+    `affinity` is a matrix (dense or sparse) or a fitted estimator, whose labels then sort it.
+    """
+    if hasattr(affinity, "affinity_matrix_"):
+        labels = affinity.labels_ if labels is None else labels
+        affinity = affinity.affinity_matrix_
+    matrix = csr_array(affinity) if issparse(affinity) else csr_array(np.asarray(affinity))
+    n = matrix.shape[0]
+    order = np.arange(n) if labels is None else np.argsort(np.asarray(labels), kind="stable")
+    start, stop = zoom or (0, n)
+    picture = _binned(matrix[order][:, order][start:stop, start:stop])
+    ax = _axes(ax)
+    positive = picture[picture > 0]
+    top = float(np.quantile(positive, 0.98)) if positive.size else 1.0
+    ax.imshow(
+        np.sqrt(np.minimum(picture, top)), cmap="Blues", extent=(start, stop, stop, start), interpolation="nearest"
+    )
+    if labels is not None:
+        for edge in np.cumsum(np.bincount(np.unique(labels, return_inverse=True)[1]))[:-1]:
+            if start < edge < stop:
+                ax.axhline(edge, color=_SOFT, lw=0.3)
+                ax.axvline(edge, color=_SOFT, lw=0.3)
+    ax.set(xlabel="sample, sorted", ylabel="sample, sorted")
+    return ax
+
+
+def _binned(matrix: csr_array) -> Array:
+    """Means over at most 400 × 400 cells."""
+    n = matrix.shape[0]
+    bins = min(n, _CELLS)
+    entries = coo_array(matrix)
+    picture = np.zeros((bins, bins))
+    np.add.at(picture, (entries.row * bins // n, entries.col * bins // n), np.abs(entries.data))
+    heights = np.bincount(np.arange(n) * bins // n, minlength=bins)
+    return np.asarray(picture / np.outer(heights, heights))
+
+
+def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None) -> Any:
+    """The first two principal axes of an embedding (or of a fitted estimator's), coloured by `labels`."""
+    if hasattr(embedding, "embedding_"):
+        labels = embedding.labels_ if labels is None else labels
+        embedding = embedding.embedding_
+    rows = np.asarray(embedding, dtype=float)
+    centred = rows - rows.mean(axis=0)
+    axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
+    points = centred @ axes.T
+    if points.shape[1] == 1:
+        points = np.column_stack([points, np.zeros(len(points))])
+    ax = _axes(ax, (4.8, 3.6))
+    colours = None if labels is None else np.unique(np.asarray(labels), return_inverse=True)[1]
+    ax.scatter(points[:, 0], points[:, 1], c=colours, cmap="tab20", s=8, alpha=0.8, linewidths=0)
+    ax.set(xlabel="axis 1", ylabel="axis 2")
+    return ax
+
+
+def plot_convergence(history: Any, quantity: str = "objective", *, ax: Any = None) -> Any:
+    """A quantity of `history_` over rounds; a `…_trace` over the iterations of every round, one line each."""
+    records = history.history_ if hasattr(history, "history_") else history
+    if not records or quantity not in records[0]:
+        known = ", ".join(records[0]) if records else "nothing"
+        raise ValueError(f"quantity={quantity!r} is not in the history, which has {known}")
+    ax = _axes(ax, (4.8, 3.0))
+    if quantity.endswith("_trace"):
+        for number, record in enumerate(records, start=1):
+            ax.plot(np.arange(1, len(record[quantity]) + 1), record[quantity], lw=1.3, label=f"round {number}")
+        ax.set(xlabel="iteration", ylabel=quantity.removesuffix("_trace"))
+        ax.legend(frameon=False, fontsize=8)
+    else:
+        rounds = np.arange(1, len(records) + 1)
+        ax.plot(rounds, [record[quantity] for record in records], "o-", color=_BLUE, lw=1.5, ms=4)
+        ax.set(xlabel="round", ylabel=quantity.replace("_", " "), xticks=rounds)
+    return ax
+
+
+def plot_confusion(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike, *, ax: Any = None) -> Any:
+    """Clusters against classes, the clusters in the order of the best one-to-one matching."""
+    from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
+
+    counts = np.asarray(contingency_matrix(labels_true, labels_pred))
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    rest = np.setdiff1d(np.arange(counts.shape[1]), columns)
+    order = np.concatenate([columns[np.argsort(rows)], rest])
+    ax = _axes(ax)
+    ax.imshow(np.sqrt(counts[:, order]), cmap="Blues")
+    if max(counts.shape) <= 20:
+        for (row, column), count in np.ndenumerate(counts[:, order]):
+            if count:
+                colour = "white" if count > counts.max() / 3 else _INK
+                ax.text(column, row, str(count), ha="center", va="center", fontsize=7, color=colour)
+    ax.set(xlabel="cluster", ylabel="class")
+    return ax
+
+
+def plot_accuracy_against_pairs(accuracy: npt.ArrayLike, pair_accuracy: npt.ArrayLike, *, ax: Any = None) -> Any:
+    """Figure 1: the accuracy over pairs (BCA) of clusterings against their accuracy (CA), in per cent."""
+    ax = _axes(ax, (4.4, 4.0))
+    ax.plot([0, 100], [0, 100], color=_SOFT, lw=0.8, ls=":")
+    ax.scatter(np.asarray(accuracy), np.asarray(pair_accuracy), s=14, color=_BLUE, alpha=0.6, linewidths=0)
+    ax.set(xlabel="CA %", ylabel="BCA %", xlim=(0, 101), ylim=(0, 101))
+    return ax
+
+
+def plot_same_class(labels: npt.ArrayLike, order: npt.ArrayLike, *, ax: Any = None) -> Any:
+    """The 0/1 matrix of who shares a cluster, samples in the given order."""
+    names = np.asarray(labels)[np.asarray(order)]
+    step = max(1, len(names) // _CELLS)
+    names = names[::step]
+    ax = _axes(ax)
+    ax.imshow(names[:, None] == names[None, :], cmap="cividis", interpolation="nearest")
+    ax.set(xticks=[], yticks=[])
+    return ax
+
+
+def plot_pair(images: Sequence[Array], *, title: str = "", ax: Any = None) -> Any:
+    """Two images side by side."""
+    ax = _axes(ax, (2.4, 1.4))
+    gap = np.full((images[0].shape[0], max(1, images[0].shape[1] // 12)), np.nan)
+    ax.imshow(np.hstack([images[0], gap, images[1]]).astype(float), cmap="gray")
+    ax.set_axis_off()
+    ax.set_title(title, fontsize=8)
+    return ax
+
+
+def plot_framework(*, ax: Any = None) -> Any:
+    """Figure 2: the bilevel frame as a flow; nothing but the mask travels back."""
+    ax = _axes(ax, (8.4, 2.6))
+    boxes: Mapping[str, tuple[float, str]] = {
+        "X": (0.05, "samples X"),
+        "f": (0.27, "representer f\nmin f(Z, Mˢ)"),
+        "phi": (0.50, "affinity φ(Z)"),
+        "g": (0.72, "labeler g\nspectral clustering"),
+        "y": (0.94, "labels"),
+    }
+    style = {"boxstyle": "round,pad=0.5", "fc": _WASH, "ec": _SOFT, "lw": 0.8}
+    for place, text in boxes.values():
+        ax.text(place, 0.68, text, ha="center", va="center", fontsize=9, color=_INK, bbox=style)
+    places = [place for place, _ in boxes.values()]
+    arrow = {"arrowstyle": "-|>", "color": _INK, "lw": 1.0, "shrinkA": 0, "shrinkB": 0}
+    for left, right, gap in zip(
+        places, places[1:], ((0.055, 0.08), (0.08, 0.065), (0.065, 0.085), (0.085, 0.04)), strict=False
+    ):
+        ax.annotate("", (right - gap[1], 0.68), (left + gap[0], 0.68), arrowprops=arrow)
+    ax.text(
+        0.605,
+        0.15,
+        "soft mask Mˢ = ψ(labels)",
+        ha="center",
+        va="center",
+        fontsize=9,
+        color=_RED,
+        bbox={**style, "ec": _RED},
+    )
+    back = {**arrow, "color": _RED, "connectionstyle": "angle,angleA=0,angleB=90,rad=6"}
+    ax.annotate("", (0.73, 0.15), (0.94, 0.58), arrowprops=back)
+    ax.annotate(
+        "", (0.27, 0.55), (0.48, 0.15), arrowprops={**back, "connectionstyle": "angle,angleA=180,angleB=90,rad=6"}
+    )
+    ax.set(xlim=(-0.03, 1.03), ylim=(0, 1))
+    ax.set_axis_off()
+    return ax
