@@ -28,7 +28,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 
 @contextlib.contextmanager
 def _scipy_with_sph_harm() -> Iterator[None]:
-    """kymatio 0.3 imports `scipy.special.sph_harm`, which SciPy 1.17 no longer has; lend it one while it is imported."""
+    """kymatio 0.3 imports `scipy.special.sph_harm`, which SciPy 1.17 no longer has: lend it one meanwhile."""
     if hasattr(scipy.special, "sph_harm"):
         yield
         return

@@ -10,7 +10,7 @@ from typing import Literal
 class NeighborMask:
     """Permit only the `n_neighbors` samples with the largest |cosine|.
 
-    `search="exact"` compares all pairs in blocks; `"approximate"` uses an inverted file (extra `features`); `"auto"`
+    `search="exact"` compares all pairs in blocks; `"approximate"` uses an inverted file; `"auto"`
     decides by size. It is a recipe: the neighbours are found when the data are known.
     """
 

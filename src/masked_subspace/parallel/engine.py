@@ -28,9 +28,7 @@ class Engine(Protocol):
 class SerialEngine:
     """One block after the other."""
 
-    def run(
-        self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]
-    ) -> Iterator[Result]:
+    def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         with threadpool_limits(limits=1, user_api="blas"):
             for block in blocks:
                 yield work(shared, block)
@@ -45,9 +43,7 @@ class ThreadEngine:
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
 
-    def run(
-        self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]
-    ) -> Iterator[Result]:
+    def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         waiting: deque[Future[Any]] = deque()
         with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(self.n_threads) as pool:
             try:

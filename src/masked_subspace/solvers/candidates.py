@@ -10,6 +10,10 @@ import numpy.typing as npt
 from masked_subspace.parallel.blocks import check_rows
 from masked_subspace.solvers.candidates_exact import IndexArray, nearest_of_all
 from masked_subspace.solvers.candidates_links import with_links
+from masked_subspace.solvers.candidates_lists import nearest_by_lists
+
+# Where the inverted file overtakes the comparison of all pairs on two cores with room to spare (docs/scaling.md).
+_EXACT_UP_TO = 20_000
 
 Search = Literal["auto", "exact", "approximate"]
 
@@ -26,8 +30,8 @@ def find_candidates(
 ) -> IndexArray:
     """For each sample the m others with the largest |cosine|, nearest first; samples of `must_link` pairs come before.
 
-    `search="exact"` compares all pairs; `"approximate"` asks an inverted file (faiss, extra `features`) that is
-    deterministic for a seed; `"auto"` decides by size. Distances are computed in float32.
+    `search="exact"` compares all pairs; `"approximate"` asks an inverted file, whose outcome depends on the seed and on
+    nothing else; `"auto"` is exact up to 20,000 samples. Cosines are computed in float32.
     """
     check_rows(X)
     n = int(X.shape[0])
@@ -35,5 +39,8 @@ def find_candidates(
         raise ValueError(f"m is {m!r}; with {n} samples it must be a whole number from 1 to {n - 1}.")
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f'search is {search!r}; choose "auto", "exact" or "approximate".')
-    found = nearest_of_all(X, int(m), n_threads=n_threads, block_size=block_size)
+    if search == "approximate" or (search == "auto" and n > _EXACT_UP_TO):
+        found = nearest_by_lists(X, int(m), n_threads=n_threads, random_state=random_state)
+    else:
+        found = nearest_of_all(X, int(m), n_threads=n_threads, block_size=block_size)
     return found if must_link is None else with_links(found, must_link)

@@ -2,8 +2,8 @@
 
 A similarity and its column are packed into one 64-bit key: the bits of |s| (a nonnegative float32 orders like its bits)
 above the complement of the column. Keys order by |s|, ties by the smaller column, so the outcome does not depend on the
-order in which tiles arrive. Each row owns a buffer of keys; when it is full, the m largest stay and the smallest of them
-becomes the row's threshold.
+order in which tiles arrive. Each row owns a buffer of keys; when it is full, the m largest stay and the smallest of
+them becomes the row's threshold.
 """
 
 from __future__ import annotations
@@ -47,60 +47,104 @@ def _keep_largest(keys: KeyArray, count: int, m: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _push(keys: KeyArray, count: int, magnitude: Any, column: int, m: int, threshold: Any) -> tuple[int, Any]:
-    keys[count] = (np.uint64(magnitude) << _SHIFT) | (_COLUMN - np.uint64(column))
-    count += 1
-    if count == keys.shape[0]:
-        _keep_largest(keys, count, m)
-        smallest = keys[0]
-        for t in range(1, m):
-            smallest = min(smallest, keys[t])
-        return m, np.uint32(smallest >> _SHIFT)
-    return count, threshold
+def _smallest_value(keys: KeyArray, m: int) -> Any:
+    smallest = keys[0]
+    for t in range(1, m):
+        smallest = min(smallest, keys[t])
+    value = np.empty(1, dtype=np.uint32)
+    value[0] = smallest >> _SHIFT
+    return value.view(np.float32)[0]
 
 
 @njit(cache=True, nogil=True)
-def scan_rows(
-    bits: npt.NDArray[np.uint32], own: int, first_column: int, m: int, keys: Any, counts: Any, thresholds: Any
-) -> None:
-    """Offer every entry of a tile to the buffer of its row.
+def _push(keys: KeyArray, count: int, bits: Any, column: int, m: int, threshold: Any) -> tuple[int, Any]:
+    keys[count] = (np.uint64(bits & _MAGNITUDE) << _SHIFT) | (_COLUMN - np.uint64(column))
+    count += 1
+    if count == keys.shape[0]:
+        _keep_largest(keys, count, m)
+        return m, _smallest_value(keys, m)
+    return count, threshold
 
-    `bits` is the float32 tile seen as integers; `own` is the number of the sample in row 0 (its own column is never
-    offered), or negative when rows and columns are different sets.
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _largest(row: Any) -> Any:
+    largest = np.float32(0)
+    for b in range(row.shape[0]):
+        largest = max(largest, abs(row[b]))
+    return largest
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _largest_excess(row: Any, thresholds: Any) -> Any:
+    largest = np.float32(-1)
+    for b in range(row.shape[0]):
+        largest = max(largest, abs(row[b]) - thresholds[b])
+    return largest
+
+
+@njit(cache=True, nogil=True)
+def scan_rows(tile: Any, own: Any, first_column: int, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
+    """Offer every entry of a float32 tile to the buffer of its row.
+
+    `own[a]` is the column that row a must not take, itself (−1: none). Chunks without a hit are passed at full speed.
     """
-    n_columns = bits.shape[1]
-    for a in range(bits.shape[0]):
-        count, threshold = counts[a], thresholds[a]
+    bits = tile.view(np.uint32)
+    n_columns = tile.shape[1]
+    for a in range(tile.shape[0]):
+        row, count, threshold = tile[a], counts[a], thresholds[a]
         for begin in range(0, n_columns, _CHUNK):
             end = min(begin + _CHUNK, n_columns)
-            hits = 0
-            for b in range(begin, end):
-                hits += (bits[a, b] & _MAGNITUDE) >= threshold
-            if hits == 0:
+            if _largest(row[begin:end]) < threshold:
                 continue
             for b in range(begin, end):
-                magnitude = bits[a, b] & _MAGNITUDE
-                if magnitude >= threshold and (own < 0 or first_column + b != own + a):
-                    count, threshold = _push(keys[a], count, magnitude, first_column + b, m, threshold)
+                if abs(row[b]) >= threshold and first_column + b != own[a]:
+                    count, threshold = _push(keys[a], count, bits[a, b], first_column + b, m, threshold)
         counts[a], thresholds[a] = count, threshold
 
 
 @njit(cache=True, nogil=True)
-def scan_columns(bits: npt.NDArray[np.uint32], first_row: int, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
-    """The same tile read the other way: every entry is offered to the buffer of its column (similarity is symmetric)."""
-    n_columns = bits.shape[1]
-    for a in range(bits.shape[0]):
-        for begin in range(0, n_columns, _CHUNK):
-            end = min(begin + _CHUNK, n_columns)
-            hits = 0
-            for b in range(begin, end):
-                hits += (bits[a, b] & _MAGNITUDE) >= thresholds[b]
-            if hits == 0:
+def scan_listed(tile: Any, slots: Any, own: Any, columns: Any, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
+    """`scan_rows` for picked rows and columns: row a has the buffer slots[a], column b is sample columns[b]."""
+    bits = tile.view(np.uint32)
+    for a in range(tile.shape[0]):
+        row, slot = tile[a], slots[a]
+        count, threshold = counts[slot], thresholds[slot]
+        for begin in range(0, tile.shape[1], _CHUNK):
+            end = min(begin + _CHUNK, tile.shape[1])
+            if _largest(row[begin:end]) < threshold:
                 continue
             for b in range(begin, end):
-                magnitude = bits[a, b] & _MAGNITUDE
-                if magnitude >= thresholds[b]:
-                    counts[b], thresholds[b] = _push(keys[b], counts[b], magnitude, first_row + a, m, thresholds[b])
+                if abs(row[b]) >= threshold and columns[b] != own[a]:
+                    count, threshold = _push(keys[slot], count, bits[a, b], columns[b], m, threshold)
+        counts[slot], thresholds[slot] = count, threshold
+
+
+@njit(cache=True, nogil=True)
+def scan_columns(tile: Any, first_row: int, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
+    """The same tile read the other way: similarity is symmetric, so every entry is offered to its column's buffer."""
+    bits = tile.view(np.uint32)
+    n_columns = tile.shape[1]
+    for a in range(tile.shape[0]):
+        row = tile[a]
+        for begin in range(0, n_columns, _CHUNK):
+            end = min(begin + _CHUNK, n_columns)
+            if _largest_excess(row[begin:end], thresholds[begin:end]) < 0:
+                continue
+            for b in range(begin, end):
+                if abs(row[b]) >= thresholds[b]:
+                    counts[b], thresholds[b] = _push(keys[b], counts[b], bits[a, b], first_row + a, m, thresholds[b])
+
+
+@njit(cache=True, nogil=True)
+def guess_thresholds(tile: Any, rank: int, thresholds: Any) -> None:
+    """Start each row at the rank-th largest entry of a sample of its columns, so that few entries are ever stored."""
+    bits = tile.view(np.uint32)
+    keys = np.empty(tile.shape[1], dtype=np.uint64)
+    for a in range(tile.shape[0]):
+        for b in range(tile.shape[1]):
+            keys[b] = np.uint64(bits[a, b] & _MAGNITUDE) << _SHIFT
+        _keep_largest(keys, tile.shape[1], rank)
+        thresholds[a] = _smallest_value(keys, rank)
 
 
 @njit(cache=True, nogil=True)

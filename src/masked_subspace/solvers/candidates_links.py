@@ -1,10 +1,16 @@
-"""Candidates that are not neighbours: known pairs."""
+"""Candidates that are not neighbours: known pairs, and what the residual asks for."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
+from scipy.sparse import csr_array
+
+from masked_subspace.parallel.blocks import block_ranges
+from masked_subspace.solvers.candidates_exact import nearest_in
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -33,19 +39,61 @@ def with_links(candidates: IndexArray, must_link: npt.ArrayLike) -> IndexArray:
     return out
 
 
+def enrich_candidates(
+    X: npt.NDArray[np.floating[Any]],
+    candidates: IndexArray,
+    representation: csr_array,
+    n_new: int,
+    *,
+    n_threads: int = 1,
+    block_size: int = 4096,
+) -> IndexArray:
+    """Lists of the same length that hold what Q uses, the `n_new` samples nearest to the residual X − QX, and old ones.
+
+    A sample that a first solution cannot rebuild from its neighbours finds here what is missing. Every residual is
+    compared with every sample: the cost is that of an exact search.
+    """
+    n, m = candidates.shape
+    if not 1 <= n_new < m:
+        raise ValueError(f"n_new is {n_new!r}; it must be from 1 to {m - 1}, below the number of candidates.")
+    wanted = np.empty((n, n_new), dtype=np.int32)
+    for start, stop in block_ranges(n, block_size):
+        residual = X[start:stop] - representation[start:stop] @ X
+        own = np.arange(start, stop)
+        wanted[start:stop] = nearest_in(X, residual, n_new, own=own, n_threads=n_threads)
+    out = np.full((n, m), -1, dtype=np.int32)
+    _enrich(candidates, wanted, representation.indptr, representation.indices, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _append(out: IndexArray, filled: int, column: int) -> int:
+    if column < 0 or filled == out.shape[0]:
+        return filled
+    for t in range(filled):
+        if out[t] == column:
+            return filled
+    out[filled] = column
+    return filled + 1
+
+
+@njit(cache=True, nogil=True)
+def _enrich(old: IndexArray, wanted: IndexArray, indptr: Any, indices: Any, out: IndexArray) -> None:
+    for i in range(old.shape[0]):
+        filled = 0
+        for t in range(indptr[i], indptr[i + 1]):
+            filled = _append(out[i], filled, indices[t])
+        for t in range(wanted.shape[1]):
+            filled = _append(out[i], filled, wanted[i, t])
+        for t in range(old.shape[1]):
+            filled = _append(out[i], filled, old[i, t])
+
+
 @njit(cache=True, nogil=True)
 def _merge(old: IndexArray, partners: IndexArray, bounds: npt.NDArray[np.intp], out: IndexArray) -> None:
     for i in range(old.shape[0]):
-        begin, end = bounds[i], bounds[i + 1]
-        for t in range(begin, end):
-            out[i, t - begin] = partners[t]
-        filled = end - begin
+        filled = 0
+        for t in range(bounds[i], bounds[i + 1]):
+            filled = _append(out[i], filled, partners[t])
         for t in range(old.shape[1]):
-            if filled == out.shape[1]:
-                break
-            known = False
-            for s in range(begin, end):
-                known = known or partners[s] == old[i, t]
-            if not known:
-                out[i, filled] = old[i, t]
-                filled += 1
+            filled = _append(out[i], filled, old[i, t])

@@ -8,22 +8,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
 from masked_subspace.parallel.engine import Engine, local_engine
 from masked_subspace.solvers.candidates_exact import nearest_in
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
-from masked_subspace.solvers.sparse_block import BlockSolution, SparseProblem, solve_block
+from masked_subspace.solvers.sparse_block import BlockSolution, Method, SparseProblem, solve_block
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IndexArray = npt.NDArray[np.int32]
-Method = Literal["admm", "stepwise"]
 Progress = Callable[[int, float], None]
 
 _BLOCK_BYTES = 1 << 24
@@ -84,7 +83,10 @@ def solve_sparse_many(
         soft_masks = [soft_masks] * len(settings_list)
     if len(soft_masks) != len(settings_list):
         raise ValueError(f"soft_masks has {len(soft_masks)} entries for {len(settings_list)} settings; give one each.")
-    problem = SparseProblem(X, candidates, tuple(settings_list), tuple(soft_masks), hard_mask, (1,) * len(settings_list))
+    _check_method(method, settings_list)
+    problem = SparseProblem(
+        X, candidates, tuple(settings_list), tuple(soft_masks), hard_mask, (1,) * len(settings_list), method=method
+    )
     blocks = list(block_ranges(len(X), block_size or _default_block(candidates.shape[1] + 1, X)))
     solved = _solve_in_step(problem, blocks, engine or local_engine(n_threads), progress)
     seconds = time.perf_counter() - began
@@ -118,6 +120,13 @@ def represent_over(
     return _assembled(parts, settings, (len(X_new), len(dictionary)), 0.0).representation
 
 
+def _check_method(method: str, settings_list: Sequence[AdmmSettings]) -> None:
+    if method not in ("admm", "stepwise"):
+        raise ValueError(f'method is {method!r}; choose "admm" or "stepwise".')
+    if method == "stepwise" and any(settings.has_residual_model for settings in settings_list):
+        raise ValueError('method="stepwise" has no model for noise or outliers; use method="admm" or set them to None.')
+
+
 def _checked(X: Any, name: str = "X") -> FloatArray:
     check_rows(X, name)
     array: FloatArray = np.ascontiguousarray(X, dtype=float_dtype(X))
@@ -127,7 +136,9 @@ def _checked(X: Any, name: str = "X") -> FloatArray:
 def _checked_candidates(candidates: IndexArray, n: int) -> IndexArray:
     candidates = np.ascontiguousarray(candidates, dtype=np.int32)
     if candidates.ndim != 2 or len(candidates) != n:
-        raise ValueError(f"candidates has shape {candidates.shape}; give one row of sample numbers for each of {n} samples.")
+        raise ValueError(
+            f"candidates has shape {candidates.shape}; give one row of sample numbers for each of {n} samples."
+        )
     if candidates.max(initial=-1) >= n:
         raise ValueError(f"candidates names sample {candidates.max()}; samples are 0..{n - 1}.")
     return candidates
@@ -157,7 +168,7 @@ def _solve_in_step(
                 progress(stop, worst)
         most = tuple(max((part.most_iter for part in one), default=0) for one in solved)
         least = tuple(min((part.least_iter for part in one), default=0) for one in solved)
-        if problem.dictionary.dtype == np.float32 or least == most:
+        if problem.method == "stepwise" or problem.dictionary.dtype == np.float32 or least == most:
             return solved
         problem = replace(problem, first_stops=most)
 
@@ -184,4 +195,6 @@ def _assembled(
         sparsity_residual=float(off_sparse),
         objective=np.sum([part.objective for part in parts], axis=0)[:n_iter],
         seconds=seconds,
+        noise=np.concatenate([part.noise for part in parts]) if parts[0].noise is not None else None,
+        outliers=csr_array(vstack([part.outliers for part in parts])) if parts[0].outliers is not None else None,
     )

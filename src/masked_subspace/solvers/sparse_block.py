@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.solvers.result import AdmmSettings
 from masked_subspace.solvers.sparse_kernels import admm_rows, compress_rows, gather_rows
+from masked_subspace.solvers.stepwise import stepwise_rows
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IndexArray = npt.NDArray[np.int32]
 
+Method = Literal["admm", "stepwise"]
+
+# Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
+_FACTOR_BELOW = 0.5
 # Accuracy of the Z step relative to its right side: a few rounding errors.
 _SOLVE_TOL = {np.dtype(np.float32): 5e-7, np.dtype(np.float64): 1e-15}
 
@@ -30,6 +36,7 @@ class SparseProblem:
     hard_mask: HardMask | None
     first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
     targets: FloatArray | None = None
+    method: Method = "admm"
 
 
 @dataclass(frozen=True)
@@ -43,90 +50,134 @@ class BlockSolution:
     residuals: npt.NDArray[np.float64]  # (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), the largest of the block
     least_iter: int
     most_iter: int
+    noise: FloatArray | None = None
+    outliers: csr_array | None = None
 
 
 @dataclass(frozen=True)
-class _SmallProblems:
-    columns: IndexArray  # b × v
-    H: FloatArray  # b × v × v
-    g: FloatArray  # b × v
-    energy: FloatArray  # ‖x‖² of each target
+class SmallProblems:
+    """The problems of a block: b samples with v variables each."""
+
+    columns: IndexArray  # b × v, which sample each variable belongs to
+    rows: FloatArray  # b × v × d, those samples
+    targets: FloatArray  # b × d
+    H: FloatArray  # b × v × v, products of the rows
+    g: FloatArray  # b × v, products of the rows with the target
+    energy: FloatArray  # b, ‖x‖² of each target
     allowed: npt.NDArray[np.bool_]  # b × v
 
 
 def solve_block(problem: SparseProblem, block: tuple[int, int]) -> list[BlockSolution]:
     """Solutions of all settings for the samples start..stop."""
     start, stop = block
-    small = _small_problems(problem, start, stop)
+    small = small_problems(problem, start, stop)
+    solve = _solve_admm if problem.method == "admm" else _solve_stepwise
     prices: dict[int, FloatArray] = {}
     return [
-        _solve_setting(small, setting, _squared_prices(problem, mask, start, small, prices), first_stop)
+        solve(small, setting, _weights(setting, mask, start, small, prices), first_stop)
         for setting, mask, first_stop in zip(problem.settings, problem.soft_masks, problem.first_stops, strict=True)
     ]
 
 
-def _small_problems(problem: SparseProblem, start: int, stop: int) -> _SmallProblems:
+def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProblems:
+    """Gather the rows of the candidates and multiply them, once for all settings."""
     candidates = problem.candidates[start:stop]
-    rows = np.arange(start, stop, dtype=np.int32)
+    numbers = np.arange(start, stop, dtype=np.int32)
     own = problem.targets is None
     # Algorithm 1 keeps the forbidden diagonal as a variable of Z, so the sample itself is the last one.
-    columns = np.concatenate([candidates, rows[:, None]], axis=1) if own else np.ascontiguousarray(candidates)
-    gathered = np.empty((*columns.shape, problem.dictionary.shape[1]), dtype=problem.dictionary.dtype)
-    gather_rows(problem.dictionary, columns, gathered)
-    H = np.matmul(gathered, gathered.transpose(0, 2, 1))
+    columns = np.concatenate([candidates, numbers[:, None]], axis=1) if own else np.ascontiguousarray(candidates)
+    rows = np.empty((*columns.shape, problem.dictionary.shape[1]), dtype=problem.dictionary.dtype)
+    gather_rows(problem.dictionary, columns, rows)
+    targets = rows[:, -1] if problem.targets is None else np.ascontiguousarray(problem.targets[start:stop])
+    H = np.matmul(rows, rows.transpose(0, 2, 1))
     allowed = columns >= 0
     if own:
         g, energy = H[:, -1, :].copy(), H[:, -1, -1].copy()
         allowed[:, -1] = False
         if problem.hard_mask is not None and not problem.hard_mask.diagonal_only:
-            allowed[:, :-1] &= problem.hard_mask.allowed(rows[:, None], candidates)
+            allowed[:, :-1] &= problem.hard_mask.allowed(numbers[:, None], candidates)
     else:
-        assert problem.targets is not None
-        targets = np.ascontiguousarray(problem.targets[start:stop])
-        g = np.matmul(gathered, targets[:, :, None])[:, :, 0]
+        g = np.ascontiguousarray(np.matmul(rows, targets[:, :, None])[:, :, 0])
         energy = np.einsum("ij,ij->i", targets, targets)
-    return _SmallProblems(columns, H, g, energy, allowed)
+    return SmallProblems(columns, rows, targets, H, g, energy, allowed)
 
 
-def _squared_prices(
-    problem: SparseProblem, mask: SoftMask | None, start: int, small: _SmallProblems, known: dict[int, FloatArray]
-) -> FloatArray | None:
-    """Mˢ⊙Mˢ on the block's pairs; settings that share a mask share the array."""
+def _weights(
+    settings: AdmmSettings, mask: SoftMask | None, start: int, small: SmallProblems, known: dict[int, FloatArray]
+) -> FloatArray:
+    """γ Mˢ⊙Mˢ on the block's pairs; settings that share a mask share the look-up."""
     if mask is None:
-        return None
+        return np.zeros_like(small.g)
     if id(mask) not in known:
-        rows = np.arange(start, start + len(small.columns))[:, None]
-        price = np.asarray(mask.at(rows, small.columns), dtype=small.H.dtype)
+        numbers = np.arange(start, start + len(small.columns))[:, None]
+        price = np.asarray(mask.at(numbers, small.columns), dtype=small.H.dtype)
         known[id(mask)] = price * price
-    return known[id(mask)]
+    weights: FloatArray = small.H.dtype.type(settings.mask_weight) * known[id(mask)]
+    return weights
 
 
-def _solve_setting(
-    small: _SmallProblems, settings: AdmmSettings, prices: FloatArray | None, first_stop: int
-) -> BlockSolution:
+def _solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:
     dtype = small.H.dtype
-    weight = np.zeros_like(small.g) if prices is None else dtype.type(settings.mask_weight) * prices
     Q = np.empty_like(small.g)
     n_iter = np.zeros(len(Q), dtype=np.int64)
     residuals, objective = np.zeros((len(Q), 3)), np.zeros(settings.max_iter)
-    numbers = np.array(
-        [settings.sparsity, settings.penalty, settings.penalty_growth, settings.tol, _SOLVE_TOL[dtype]]
-    )
-    limits = np.array([first_stop, settings.max_iter])
-    vectors, values = np.empty((0, 0, 0), dtype=dtype), np.empty((0, 0), dtype=dtype)
+    numbers = np.array([settings.sparsity, settings.penalty, settings.penalty_growth, settings.tol, _SOLVE_TOL[dtype]])
+    modelled = settings.has_residual_model
+    parts = np.zeros((2, *small.targets.shape) if modelled else (2, 0, 0), dtype=dtype)
+    prices = np.array([-1 if one is None else one for one in (settings.noise, settings.outliers)], dtype=dtype)
+    model = (small.rows if modelled else small.rows[:0], small.targets, parts[0], parts[1], prices)
     admm_rows(
-        small.H, small.g, small.energy, weight, small.allowed, vectors, values, numbers, limits,
-        Q, n_iter, residuals, objective,
-    )  # fmt: skip
-    counts = np.zeros(len(Q), dtype=np.int64)
-    indices, data = np.empty(Q.size, dtype=np.int32), np.empty(Q.size, dtype=dtype)
-    total = compress_rows(Q, small.columns, small.allowed, counts, indices, data)
+        small.H,
+        small.g,
+        small.energy,
+        weights,
+        small.allowed,
+        _factor(small.H, settings),
+        model,
+        numbers,
+        np.array([first_stop, settings.max_iter]),
+        Q,
+        n_iter,
+        residuals,
+        objective,
+    )
     return BlockSolution(
-        counts,
-        indices[:total].copy(),
-        data[:total].copy(),
+        *_compressed(Q, small),
         objective,
         residuals.max(axis=0, initial=0.0),
         int(n_iter.min(initial=settings.max_iter)),
         int(n_iter.max(initial=0)),
+        None if settings.noise is None else parts[0],
+        None if settings.outliers is None else csr_array(parts[1]),
     )
+
+
+def _factor(H: FloatArray, settings: AdmmSettings) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors (as rows) and eigenvalues where a small first penalty would make conjugate gradients slow."""
+    if settings.penalty >= _FACTOR_BELOW * float(np.einsum("bii->", H)) / max(1, H.shape[0] * H.shape[1]):
+        return np.empty((0, 0, 0), dtype=H.dtype), np.empty((0, 0), dtype=H.dtype)
+    values, vectors = np.linalg.eigh(H)
+    return np.ascontiguousarray(vectors.transpose(0, 2, 1)), values
+
+
+def _solve_stepwise(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, _: int) -> BlockSolution:
+    Q = np.zeros_like(small.g)
+    moves = np.zeros(len(Q), dtype=np.int64)
+    value = stepwise_rows(
+        small.H, small.g, small.energy, weights, small.allowed, settings.sparsity, settings.max_iter, Q, moves
+    )
+    unfinished = float(np.any(moves >= settings.max_iter))
+    return BlockSolution(
+        *_compressed(Q, small),
+        np.array([value]),
+        np.array([unfinished, 0.0, 0.0]),
+        int(moves.min(initial=settings.max_iter)),
+        int(moves.max(initial=0)),
+    )
+
+
+def _compressed(Q: FloatArray, small: SmallProblems) -> tuple[npt.NDArray[np.int64], IndexArray, FloatArray]:
+    counts = np.zeros(len(Q), dtype=np.int64)
+    indices, data = np.empty(Q.size, dtype=np.int32), np.empty(Q.size, dtype=Q.dtype)
+    total = compress_rows(Q, small.columns, small.allowed, counts, indices, data)
+    return counts, indices[:total].copy(), data[:total].copy()

@@ -28,12 +28,19 @@ def _dot(a: Any, b: Any) -> Any:
 def _apply(H: Any, shift: Any, x: Any, out: Any) -> None:
     """out = (H + shift·I) x."""
     v = x.shape[0]
-    for j in range(v):
-        total = shift * x[j]
-        row = H[j]
+    whole = v - v % 4
+    for j in range(0, whole, 4):
+        # Four rows at a time: x is loaded once for all of them.
+        t0, t1, t2, t3 = shift * x[j], shift * x[j + 1], shift * x[j + 2], shift * x[j + 3]
+        h0, h1, h2, h3 = H[j], H[j + 1], H[j + 2], H[j + 3]
         for k in range(v):
-            total += row[k] * x[k]
-        out[j] = total
+            t0 += h0[k] * x[k]
+            t1 += h1[k] * x[k]
+            t2 += h2[k] * x[k]
+            t3 += h3[k] * x[k]
+        out[j], out[j + 1], out[j + 2], out[j + 3] = t0, t1, t2, t3
+    for j in range(whole, v):
+        out[j] = shift * x[j] + _dot(H[j], x)
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW)
@@ -76,14 +83,66 @@ def _solve_factored(vectors: Any, values: Any, shift: Any, rhs: Any, z: Any, ima
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW)
+def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> tuple[Any, Any, Any, Any, int]:
+    """The C, Q and multiplier steps after z; returns (largest change, ‖z − c‖∞, ‖q − z‖∞, Σ w q², nonzeros of q)."""
+    z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
+    zero = state.dtype.type(0)
+    change, off_mask, off_sparse, price, count = zero, zero, zero, zero, 0
+    for j in range(z.shape[0]):
+        # Eq:C (Eq:b-C where w = 0)
+        c_new = (u1[j] + mu * z[j]) / (w[j] + mu) if ok[j] else zero
+        # Eq:b-Q, hard thresholding at τ
+        t = z[j] - u2[j] / mu
+        q_new = t if abs(t) > tau else zero
+        change = max(change, max(abs(z[j] - z_old[j]), max(abs(c_new - c[j]), abs(q_new - q[j]))))
+        off_mask = max(off_mask, abs(z[j] - c_new))
+        off_sparse = max(off_sparse, abs(q_new - z[j]))
+        u1[j] += mu * (z[j] - c_new)
+        u2[j] += mu * (q_new - z[j])
+        c[j], q[j] = c_new, q_new
+        if q_new != 0 and ok[j]:
+            count += 1
+            price += w[j] * q_new * q_new
+    return change, off_mask, off_sparse, price, count
+
+
+@njit(cache=True, nogil=True, fastmath=_ALLOW)
+def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outliers: Any, g: Any) -> Any:
+    """The ε and O steps of `eq:gmsc-n` and the next target's products g = (x − ε − o) X_vᵀ; returns their cost."""
+    v, d = rows.shape
+    left = target.copy()
+    for j in range(v):
+        if z[j] != 0:
+            for k in range(d):
+                left[k] -= z[j] * rows[j, k]
+    cost = target.dtype.type(0)
+    threshold = np.sqrt(2 * prices[1])
+    for k in range(d):
+        r = left[k]
+        if prices[0] >= 0:
+            noise[k] = (r - outliers[k]) / (1 + 2 * prices[0])
+            cost += prices[0] * noise[k] * noise[k]
+        if prices[1] >= 0:
+            o = r - noise[k]
+            outliers[k] = o if abs(o) > threshold else target.dtype.type(0)
+            cost += prices[1] if outliers[k] != 0 else target.dtype.type(0)
+        rest = r - noise[k] - outliers[k]
+        cost += rest * rest / 2
+        left[k] = target[k] - noise[k] - outliers[k]
+    for j in range(v):
+        g[j] = _dot(rows[j], left)
+    return cost
+
+
+@njit(cache=True, nogil=True, fastmath=_ALLOW)
 def admm_rows(
     H: Any,
-    g: Any,
+    G: Any,
     energy: Any,
     weight: Any,
     allowed: Any,
-    vectors: Any,
-    values: Any,
+    factor: Any,
+    model: Any,
     numbers: Any,
     limits: Any,
     Q: Any,
@@ -93,59 +152,55 @@ def admm_rows(
 ) -> None:
     """Run Algorithm 1 for each sample of a block.
 
-    `numbers` = (λ, μ₀, p, tol, tolerance of the Z step); `limits` = (first iteration that may stop, T). `vectors` with no
-    rows means conjugate gradients. Out: Q, the iterations of each sample, for each sample (stopping value, ‖Z − Mʰ⊙C‖∞,
-    ‖Q − Z‖∞), and the block's objective after each iteration (samples that have stopped keep their last value).
+    `factor` = (eigenvectors as rows, eigenvalues) of each H; without rows the Z step runs conjugate gradients. `model` =
+    (rows of the candidates, targets, ε, O, (λ₁, λ₂)) for GMSC-n, negative prices for an absent part; without rows it is
+    GMSC. `numbers` = (λ, μ₀, p, tol, tolerance of the Z step); `limits` = (first iteration that may stop, T). Out: Q,
+    the iterations of each sample, for each sample (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), and the block's objective
+    after each iteration (samples that have stopped keep their last value).
     """
     scalar = H.dtype.type
     lam, growth, tol, solve_tol = scalar(numbers[0]), scalar(numbers[2]), scalar(numbers[3]), scalar(numbers[4])
-    b, v = g.shape
-    factored = vectors.shape[0] > 0
-    z, c, u1, u2 = np.empty(v, H.dtype), np.empty(v, H.dtype), np.empty(v, H.dtype), np.empty(v, H.dtype)
-    z_old, rhs = np.empty(v, H.dtype), np.empty(v, H.dtype)
-    r1, r2, r3 = np.empty(v, H.dtype), np.empty(v, H.dtype), np.empty(v, H.dtype)
-    for s in range(b):
-        q, w, gs, ok = Q[s], weight[s], g[s], allowed[s]
-        for j in range(v):
-            z[j] = c[j] = u1[j] = u2[j] = q[j] = 0
-        mu = scalar(numbers[1])
+    v = G.shape[1]
+    vectors, values = factor
+    rows, targets, noise, outliers, prices = model
+    state, work, rhs, g = (
+        np.empty((5, v), H.dtype),
+        np.empty((4, v), H.dtype),
+        np.empty(v, H.dtype),
+        np.empty(v, H.dtype),
+    )
+    z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
+    for s in range(G.shape[0]):
+        state[:] = 0
+        g[:] = G[s]
+        mu, k = scalar(numbers[1]), 0
         change, off_mask, off_sparse, value = scalar(0), scalar(0), scalar(0), 0.0
-        k = 0
         while k < limits[1]:
             # Eq:b-Z (c is zero wherever Mʰ is)
             for j in range(v):
-                z_old[j] = z[j]
-                rhs[j] = gs[j] - u1[j] + u2[j] + mu * (c[j] + q[j])
-            if factored:
-                _solve_factored(vectors[s], values[s], 2 * mu, rhs, z, r1)
+                work[3, j] = z[j]
+                rhs[j] = g[j] - u1[j] + u2[j] + mu * (c[j] + q[j])
+            if vectors.shape[0] > 0:
+                _solve_factored(vectors[s], values[s], 2 * mu, rhs, z, work[0])
             else:
-                _solve_shifted(H[s], 2 * mu, rhs, solve_tol, z, r1, r2, r3)
-            tau = np.sqrt(2 * lam / mu)
-            change, off_mask, off_sparse = scalar(0), scalar(0), scalar(0)
-            fit, price, count = scalar(0), scalar(0), 0
-            for j in range(v):
-                zj = z[j]
-                fit += zj * (rhs[j] - 2 * mu * zj - 2 * gs[j])
-                # Eq:C
-                c_new = (u1[j] + mu * zj) / (w[j] + mu) if ok[j] else scalar(0)
-                # Eq:b-Q, hard thresholding at τ
-                t = zj - u2[j] / mu
-                q_new = t if abs(t) > tau else scalar(0)
-                change = max(change, max(abs(zj - z_old[j]), max(abs(c_new - c[j]), abs(q_new - q[j]))))
-                off_mask = max(off_mask, abs(zj - c_new))
-                off_sparse = max(off_sparse, abs(q_new - zj))
-                u1[j] += mu * (zj - c_new)
-                u2[j] += mu * (q_new - zj)
-                c[j], q[j] = c_new, q_new
-                if q_new != 0 and ok[j]:
-                    count += 1
-                    price += w[j] * q_new * q_new
-            value = 0.5 * (energy[s] + fit + price) + lam * count
+                _solve_shifted(H[s], 2 * mu, rhs, solve_tol, z, work[0], work[1], work[2])
+            if rows.shape[0] > 0:
+                fit = _residual_step(rows[s], targets[s], z, prices, noise[s], outliers[s], g)
+            else:
+                # ½‖x − z X_v‖² with H z = rhs − 2μ z
+                fit = energy[s] / 2
+                for j in range(v):
+                    fit += z[j] * (rhs[j] / 2 - mu * z[j] - g[j])
+            change, off_mask, off_sparse, price, count = _masked_step(
+                state, work[3], weight[s], allowed[s], mu, np.sqrt(2 * lam / mu)
+            )
+            value = fit + price / 2 + lam * count
             objective[k] += value
             mu *= growth
             k += 1
             if change < tol and k >= limits[0]:
                 break
+        Q[s] = q
         n_iter[s] = k
         residuals[s, 0], residuals[s, 1], residuals[s, 2] = change, off_mask, off_sparse
         for later in range(k, limits[1]):
