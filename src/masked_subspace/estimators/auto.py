@@ -12,7 +12,8 @@ FloatArray = npt.NDArray[np.floating[Any]]
 PENALTY = 15.0
 MASK_WEIGHT = 0.01
 LINKS_A_SAMPLE = 6.0
-_ROWS = 256
+_ROWS = 512
+_COLUMNS = 8192
 
 
 def mean_square(X: FloatArray) -> float:
@@ -29,30 +30,42 @@ def default_mask_weight(X: FloatArray) -> float:
 
 
 def quantile_sparsity(X: FloatArray, penalty: float, seed: int, links: float = LINKS_A_SAMPLE) -> float:
-    """λ that leaves about `links` entries a sample after the first step.
+    """λ that leaves about `links` entries a sample after the first step."""
+    return FirstStep(X, seed).sparsity(penalty, links)
 
-    The first iteration from zero has Z = G (G + 2μ₀I)⁻¹ (`Eq:b-Z`) and keeps |Z| > τ = √(2λ/μ₀) (`Eq:b-Q`); so
-    λ = μ₀τ²/2 with τ the (1 − links/n) quantile of the entries off the diagonal, read off a seeded sample of rows. τ lies
-    halfway between two entries, so that rounding cannot decide which of them is kept.
+
+class FirstStep:
+    """The first iteration of Algorithm 1 on a seeded sample of rows, for any penalty.
+
+    From zero it has Z = G (G + 2μ₀I)⁻¹ (`Eq:b-Z`) and keeps |Z| > τ = √(2λ/μ₀) (`Eq:b-Q`); so λ = μ₀τ²/2 with τ the
+    (1 − links/n) quantile of the entries off the diagonal. τ lies halfway between two entries, so that rounding cannot
+    decide which of them is kept. One eigendecomposition of the smaller Gram matrix serves every μ₀.
     """
-    n = len(X)
-    rows = np.sort(np.random.default_rng(seed).choice(n, min(n, _ROWS), replace=False))
-    Z = np.abs(_first_step(X, rows, penalty))
-    Z[np.arange(len(rows)), rows] = -1
-    kept = max(1, min(round(links * len(rows)), Z.size - len(rows) - 1))
-    tau = float(np.partition(Z.ravel(), [-kept - 1, -kept])[[-kept - 1, -kept]].mean())
-    return max(penalty * tau**2 / 2, float(np.finfo(np.float32).tiny))
 
+    def __init__(self, X: FloatArray, seed: int) -> None:
+        n, d = X.shape
+        rng = np.random.default_rng(seed)
+        self.rows = np.sort(rng.choice(n, min(n, _ROWS), replace=False))
+        # Entries are sampled in columns too: the quantile is that of all entries.
+        self.cols = np.sort(rng.choice(n, min(n, _COLUMNS), replace=False))
+        if d <= n:
+            values, V = np.linalg.eigh((X.T @ X).astype(np.float64))
+            V = V.astype(X.dtype)
+            self._left, self._right = X[self.rows] @ V, X[self.cols] @ V
+            self._numerator = np.ones_like(values)
+        else:
+            values, V = np.linalg.eigh((X @ X.T).astype(np.float64))
+            V = V.astype(X.dtype)
+            self._left, self._right = V[self.rows], V[self.cols]
+            self._numerator = values
+        self._values = np.maximum(values, 0)
+        self._n = n
 
-def _first_step(X: FloatArray, rows: npt.NDArray[np.intp], penalty: float) -> FloatArray:
-    """Rows of G (G + 2μI)⁻¹, through the smaller of the d × d and the n × n system."""
-    n, d = X.shape
-    if d <= n:
-        A = (X.T @ X).astype(np.float64)
-        A[np.diag_indices(d)] += 2 * penalty
-        coefficients = np.linalg.solve(A, X[rows].T.astype(np.float64))
-        return np.asarray((X @ coefficients.astype(X.dtype)).T)
-    G = (X @ X.T).astype(np.float64)
-    right = G[:, rows].copy()
-    G[np.diag_indices(n)] += 2 * penalty
-    return np.asarray(np.linalg.solve(G, right).T)
+    def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
+        """λ for about `links` entries a sample."""
+        weight = (self._numerator / (self._values + 2 * penalty)).astype(self._left.dtype)
+        Z = np.abs((self._left * weight) @ self._right.T)
+        off_diagonal = Z[self.rows[:, None] != self.cols[None, :]]
+        kept = int(np.clip(round(off_diagonal.size * links / self._n), 1, off_diagonal.size - 1))
+        tau = float(np.partition(off_diagonal, [-kept - 1, -kept])[[-kept - 1, -kept]].mean())
+        return max(penalty * tau**2 / 2, float(np.finfo(np.float32).tiny))

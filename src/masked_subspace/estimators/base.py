@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace.affinity import KINDS
 from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler
-from masked_subspace.estimators.prepare import Preparation, check_samples, is_counts
+from masked_subspace.estimators.prepare import Preparation, check_samples, is_counts, refuse_degenerate
 from masked_subspace.estimators.rounds import RoundsResult, round_record
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.progress import Events, events_for
@@ -90,17 +90,23 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         counts = is_counts(X)
         X = check_samples(self, X, reset=True)
         known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
-        preparation = Preparation.learn(X, center=self.center, normalize=self.normalize, counts=counts)
+        refuse_degenerate(X, center=self.center, counts=counts)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        events = events_for(self.verbose)
         with threadpool_limits(limits=thread_count(self.n_jobs)):
+            preparation = self._choose_preparation(X, seed, events)
             rows = preparation.apply(X)
             evidence = Evidence(rows, known, self.constraints == "hard")
-            result = self._fit_rows(rows, evidence, seed, events_for(self.verbose))
+            result = self._fit_rows(rows, evidence, seed, events)
         self._preparation = preparation
         self._rows = rows
         self._set_fitted(result)
         self._warn_if_not_converged(result.solution)
         return self
+
+    def _choose_preparation(self, X: FloatArray, seed: int, events: Events) -> Preparation:  # noqa: ARG002
+        """How rows are prepared; RMSC looks at several ways."""
+        return Preparation.learn(X, center=self.center, normalize=self.normalize)
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         """The representation of the prepared rows; a subclass with one round gives this."""

@@ -70,9 +70,7 @@ class SpectralLabeler(BaseEstimator):
         return label_graph(W, self.n_clusters, self.n_components, evidence, seed)
 
 
-def label_graph(
-    W: csr_array, n_clusters: int, n_components: Components, evidence: Evidence, seed: int
-) -> Labeling:
+def label_graph(W: csr_array, n_clusters: int, n_components: Components, evidence: Evidence, seed: int) -> Labeling:
     """Spectral clustering of one graph, with the known pairs laid into it first."""
     known = evidence.known
     if known is not None:

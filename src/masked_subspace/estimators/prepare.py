@@ -55,39 +55,83 @@ def _refuse_infinite(X: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class Preparation:
-    """Centring and scaling as learnt on the training rows, so that new rows get the same."""
+    """What happens to rows, as learnt on the training rows, so that new rows get the same.
+
+    In this order: square root (`root`, for nonnegative data), centring, unit length, a mild whitening (`rotation`:
+    each principal direction is divided by a power of its singular value), unit length again.
+    """
 
     mean: FloatArray | None
     normalize: bool
+    root: bool = False
+    rotation: FloatArray | None = None
 
     @classmethod
-    def learn(cls, X: FloatArray, *, center: bool, normalize: bool, counts: bool = False) -> Preparation:
-        """`counts` says that X came as whole numbers, where a row of zeros is a value (a blank image): once centred it
-        has a direction like any other. In measured data such a row stands for a sample that is missing."""
-        zero = None if counts and center else _first_zero_row(X)
-        if zero is not None:
-            raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
-        mean = X.mean(axis=0, dtype=np.float64).astype(X.dtype) if center else None
-        if center and not (np.ptp(X, axis=0) > 0).any():
-            raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
-        return cls(mean, normalize)
+    def learn(
+        cls,
+        X: FloatArray,
+        *,
+        center: bool,
+        normalize: bool,
+        root: bool = False,
+        whitening: float = 0.0,
+    ) -> Preparation:
+        rows = np.sqrt(np.maximum(X, 0)) if root else X
+        mean = rows.mean(axis=0, dtype=np.float64).astype(X.dtype) if center else None
+        plain = cls(mean, normalize, root)
+        if whitening == 0:
+            return plain
+        return cls(mean, normalize, root, whitening_rotation(plain.apply(X), whitening))
 
     def apply(self, X: FloatArray) -> FloatArray:
         """The rows the solver sees. A row that equals the mean stays zero: a sample that nothing can rebuild."""
-        rows: FloatArray = np.array(X, order="C") if self.mean is None else X - self.mean
-        if not self.normalize:
-            return rows
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        # What is left of a row that equals the mean is rounding, and must not be blown up to unit length.
-        floor = (
-            np.finfo(rows.dtype).eps
-            * 10
-            * np.sqrt(rows.shape[1])
-            * (1 if self.mean is None else np.abs(self.mean).max())
-        )
-        rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
-        rows[norms[:, 0] <= floor] = 0
+        rows: FloatArray = np.sqrt(np.maximum(X, 0)) if self.root else np.array(X, order="C")
+        size = 0.0
+        if self.mean is not None:
+            rows -= self.mean
+            size = float(np.linalg.norm(self.mean))
+        if self.normalize:
+            # What is left of a row that equals the mean is rounding, and must not be blown up to unit length.
+            _to_unit_length(rows, 10 * float(np.finfo(rows.dtype).eps) * size)
+        if self.rotation is not None:
+            rows = rows @ self.rotation
+            if self.normalize:
+                _to_unit_length(rows, 0.0)
         return rows
+
+
+def _to_unit_length(rows: FloatArray, floor: float) -> None:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
+    rows[norms[:, 0] <= floor] = 0
+
+
+def whitening_rotation(rows: FloatArray, power: float) -> FloatArray:
+    """V S^-power for rows = U S Vᵀ, so that rows @ rotation = U S^(1 − power); directions below 1e-4 S₁ are dropped."""
+    n, d = rows.shape
+    if d <= n:
+        squared, V = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+        kept = squared > 1e-8 * squared[-1]
+        values, V = np.sqrt(squared[kept]), V[:, kept]
+    else:
+        squared, U = np.linalg.eigh((rows @ rows.T).astype(np.float64))
+        kept = squared > 1e-8 * squared[-1]
+        values = np.sqrt(squared[kept])
+        V = rows.T @ U[:, kept] / values
+    return np.ascontiguousarray(V * values**-power, dtype=rows.dtype)
+
+
+def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:
+    """Constant data, and rows without a direction.
+
+    `counts` says that X came as whole numbers, where a row of zeros is a value (a blank image): once centred it has a
+    direction like any other. In measured data such a row stands for a sample that is missing.
+    """
+    zero = None if counts and center else _first_zero_row(X)
+    if zero is not None:
+        raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
+    if center and not (np.ptp(X, axis=0) > 0).any():
+        raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
 
 
 def _first_zero_row(X: FloatArray) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -115,17 +115,26 @@ class DenseRepresenter:
     n_threads: int
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
+        return self.represent_many([self.settings], soft_mask, progress)[0]
+
+    def represent_many(
+        self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
+    ) -> list[SolverResult]:
+        """Several settings under one mask, sharing the factorisation."""
         from masked_subspace.solvers.admm import solve_dense
 
-        return solve_dense(
-            self.X,
-            self.settings,
-            spectrum=self.spectrum,
-            hard_mask=self.hard_mask,
-            soft_mask=soft_mask,
-            n_threads=self.n_threads,
-            progress=progress,
-        )
+        return [
+            solve_dense(
+                self.X,
+                one,
+                spectrum=self.spectrum,
+                hard_mask=self.hard_mask,
+                soft_mask=soft_mask,
+                n_threads=self.n_threads,
+                progress=progress,
+            )
+            for one in settings
+        ]
 
 
 @dataclass(frozen=True)
@@ -139,14 +148,20 @@ class SparseRepresenter:
     n_threads: int
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
-        from masked_subspace.solvers.sparse import solve_sparse
+        return self.represent_many([self.settings], soft_mask, progress)[0]
 
-        return solve_sparse(
+    def represent_many(
+        self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
+    ) -> list[SolverResult]:
+        """Several settings under one mask, sharing the candidates and their products."""
+        from masked_subspace.solvers.sparse import solve_sparse_many
+
+        return solve_sparse_many(
             self.X,
-            self.settings,
+            settings,
             candidates=self.candidates,
             hard_mask=None if self.hard_mask.diagonal_only else self.hard_mask,
-            soft_mask=soft_mask,
+            soft_masks=soft_mask,
             n_threads=self.n_threads,
             progress=progress,
         )
