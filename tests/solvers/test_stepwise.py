@@ -1,4 +1,4 @@
-"""Stepwise moves: the end is a fixed point of every move, the best of all supports on tiny problems, below ADMM's value."""
+"""Stepwise moves: the end is a fixed point of every move, near the best of all supports, below ADMM's value."""
 
 from __future__ import annotations
 

@@ -25,12 +25,12 @@ _GUESS_MARGIN = 3.0
 
 def unit_rows(X: Any, start: int, stop: int) -> npt.NDArray[np.float32]:
     """Rows start..stop at unit length in float32; a zero row stays zero."""
-    rows = read_rows(X, start, stop, np.float32)
+    rows: npt.NDArray[np.float32] = read_rows(X, start, stop, np.float32)
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     if np.all(np.abs(norms - 1) < 1e-6):
         return rows
-    rows = rows / np.where(norms > 0, norms, 1)[:, None].astype(np.float32)
-    return rows
+    scaled: npt.NDArray[np.float32] = np.divide(rows, np.where(norms > 0, norms, 1)[:, None], dtype=np.float32)
+    return scaled
 
 
 class Buffers:

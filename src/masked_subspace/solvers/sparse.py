@@ -105,7 +105,7 @@ def represent_over(
     n_threads: int = 1,
     engine: Engine | None = None,
 ) -> csr_array:
-    """New samples rebuilt from a dictionary, n_new × n_dictionary. Nothing is forbidden: a known sample finds itself."""
+    """New samples rebuilt from a dictionary, n_new × n_dictionary; nothing is forbidden: a known one finds itself."""
     dictionary, X_new = _checked(dictionary, "dictionary"), _checked(X_new, "X_new")
     if dictionary.shape[1] != X_new.shape[1]:
         raise ValueError(f"X_new has {X_new.shape[1]} features but the dictionary has {dictionary.shape[1]}.")

@@ -1,8 +1,8 @@
 """Algorithm 1 on small problems, one for each sample (numba, float32 and float64).
 
 A sample sees v variables: its candidates and, when it is part of the dictionary, itself as a forbidden one. With
-H = X_v X_vᵀ and g = x X_vᵀ the row form of the Z step is z (H + 2μI) = g − u₁ + μ Mʰ⊙c + u₂ + μ q. The penalty grows, so
-the matrix is soon close to a multiple of I, and conjugate gradients started at the last z need few products with H.
+H = X_v X_vᵀ and g = x X_vᵀ the Z step is z (H + 2μI) = g − u₁ + μ Mʰ⊙c + u₂ + μ q. The penalty grows, so the matrix is
+soon close to a multiple of I, and conjugate gradients started at the last z need few products with H.
 Samples never meet: neither blocks nor threads change a result.
 """
 
@@ -152,11 +152,11 @@ def admm_rows(
 ) -> None:
     """Run Algorithm 1 for each sample of a block.
 
-    `factor` = (eigenvectors as rows, eigenvalues) of each H; without rows the Z step runs conjugate gradients. `model` =
-    (rows of the candidates, targets, ε, O, (λ₁, λ₂)) for GMSC-n, negative prices for an absent part; without rows it is
-    GMSC. `numbers` = (λ, μ₀, p, tol, tolerance of the Z step); `limits` = (first iteration that may stop, T). Out: Q,
-    the iterations of each sample, for each sample (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), and the block's objective
-    after each iteration (samples that have stopped keep their last value).
+    `factor` = (eigenvectors as rows, eigenvalues) of each H; without rows the Z step runs conjugate gradients.
+    `model` = (rows of the candidates, targets, ε, O, (λ₁, λ₂)) for GMSC-n, negative prices for an absent part; without
+    rows it is GMSC. `numbers` = (λ, μ₀, p, tol, tolerance of the Z step). `limits` = (first iteration that may stop, T).
+    Out: Q, the iterations of each sample, for each sample (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), and the block's
+    objective after each iteration (samples that have stopped keep their last value).
     """
     scalar = H.dtype.type
     lam, growth, tol, solve_tol = scalar(numbers[0]), scalar(numbers[2]), scalar(numbers[3]), scalar(numbers[4])

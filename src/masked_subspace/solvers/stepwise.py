@@ -7,8 +7,8 @@ gradient r = g − z H_S· and the Schur diagonal D_j = H_jj − H_jS M H_Sj, on
     drop a:  z_a² / 2M_aa − λ
     swap:    z_a² / 2M_aa − r'_j² / 2D'_j,   r' = r + z_a P_a/M_aa,  D' = D + P_a²/M_aa
 
-and z, M, P, r, D follow by rank-one updates. The best add or drop is taken while one lowers the objective, then the best
-swap; the end is a point that none of the three improves.
+and z, M, P, r, D follow by rank-one updates. The best add or drop is taken while one lowers the objective, then the
+best swap; the end is a point that none of the three improves.
 """
 
 from __future__ import annotations
