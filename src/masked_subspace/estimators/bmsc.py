@@ -43,7 +43,7 @@ class BMSC(MaskedClusterer):
 
     _parameter_constraints = constraints_for(
         "mask_weight", "noise", "outliers", "mask_strength", "mask_orientation", "soft_mask", "init", "max_rounds",
-        "mask_tol", "members",
+        "mask_tol", "members", "view",
     )  # fmt: skip
 
     def __init__(

@@ -36,7 +36,7 @@ n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
     noise_ and outliers_ (if asked for)
     """
 
-    _parameter_constraints = constraints_for("init", "max_rounds", "mask_tol", "members")
+    _parameter_constraints = constraints_for("init", "max_rounds", "mask_tol", "members", "view")
 
     def __init__(
         self,

@@ -70,23 +70,42 @@ class SpectralLabeler(BaseEstimator):
         return label_graph(W, self.n_clusters, self.n_components, evidence, seed)
 
 
-def label_graph(W: csr_array, n_clusters: int, n_components: Components, evidence: Evidence, seed: int) -> Labeling:
+def label_graph(
+    W: csr_array,
+    n_clusters: int,
+    n_components: Components,
+    evidence: Evidence,
+    seed: int,
+    n_init: int | None = None,
+) -> Labeling:
     """Spectral clustering of one graph, with the known pairs laid into it first."""
-    known = evidence.known
-    if known is not None:
-        W = graph_with_pairs(W, known)
+    if evidence.known is not None:
+        W = graph_with_pairs(W, evidence.known)
     embedding = spectral_embedding(W, n_clusters, n_components, seed)
-    labels = np.zeros(W.shape[0], dtype=np.int32)
-    placed = embedding.placed
+    labels = label_rows(embedding.vectors, embedding.placed, n_clusters, evidence, seed, n_init)
+    return Labeling(labels, W, embedding.vectors)
+
+
+def label_rows(
+    embedding: FloatArray,
+    placed: npt.NDArray[np.bool_],
+    n_clusters: int,
+    evidence: Evidence,
+    seed: int,
+    n_init: int | None = None,
+) -> IntArray:
+    """k-means on the placed rows of an embedding; the others follow their nearest, known pairs are kept."""
+    known = evidence.known
+    labels: IntArray = np.zeros(len(embedding), dtype=np.int32)
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # The graph is dust: most samples link to nobody. The rows themselves say more than it does.
-        labels = cluster_rows(evidence.X, n_clusters, seed)
+        labels = cluster_rows(evidence.X, n_clusters, seed, n_init)
     else:
-        labels[placed] = cluster_rows(embedding.vectors[placed], n_clusters, seed)
+        labels[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init)
         attach_to_nearest(labels, placed, evidence.X)
     if known is not None and (evidence.hard or known.partial_labels is not None):
-        labels = cluster_rows_with_pairs(embedding.vectors, n_clusters, known, labels)
-    return Labeling(labels, W, embedding.vectors)
+        labels = cluster_rows_with_pairs(embedding, n_clusters, known, labels)
+    return labels
 
 
 def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatArray) -> None:

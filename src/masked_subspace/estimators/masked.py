@@ -28,7 +28,8 @@ MASKED_CONSTRAINTS: dict[str, Any] = SHARED_CONSTRAINTS | {
     "mask_orientation": [StrOptions({"corrected", "paper"})],
     "soft_mask": "no_validation",
     "init": "no_validation",
-    "max_rounds": [Interval(Integral, 1, None, closed="left")],
+    "max_rounds": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+    "view": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", "plain", "root"})],
     "mask_tol": [Interval(Real, 0, None, closed="left")],
     "members": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
 }

@@ -89,7 +89,7 @@ class MaskedRepresenter(BaseEstimator):
 
     def prepare(
         self, X: FloatArray, *, known: KnownPairs | None = None, hard: bool = False, seed: int = 0
-    ) -> PreparedRepresenter:
+    ) -> DenseRepresenter | SparseRepresenter:
         """Everything that does not depend on the soft mask: settings, permissions, factorisation or candidates."""
         settings = self.settings_for(X, seed)
         permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)

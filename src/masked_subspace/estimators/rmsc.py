@@ -5,33 +5,48 @@ from __future__ import annotations
 from typing import Any
 
 from masked_subspace.estimators.bilevel import LabelPsi
+from masked_subspace.estimators.ensemble import EnsembleResult, run_ensemble
 from masked_subspace.estimators.labeler import Evidence
 from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
+from masked_subspace.estimators.prepare import Preparation
 from masked_subspace.estimators.rounds import RoundsResult, run_rounds
+from masked_subspace.estimators.views import rank_views
 from masked_subspace.masks.resolve import resolve_soft_mask
 from masked_subspace.masks.soft import ConstantMask, Orientation
 from masked_subspace.progress import Events
+from masked_subspace.threads import thread_count
+
+MEMBERS = 9
+CONSENSUS_STRENGTH = 1.5
 
 
 class RMSC(MaskedClusterer):
-    """Recursive masked subspace clustering (`eq:rmsc`): GMSC whose soft mask is learnt from its own labels.
+    """Recursive masked subspace clustering (`eq:rmsc`): GMSC whose soft mask is learnt from labels.
 
-    Rounds of GMSC → φ(Z) → spectral clustering → Mˢ = ψ(labels), until the mask stops changing. It is
-    `BilevelClustering(MaskedRepresenter, SpectralLabeler, LabelPsi)`; with one round it is `GMSC`.
+    Rounds of GMSC → φ(Z) → spectral clustering → Mˢ = ψ(labels), until the mask stops changing.
+
+    With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, SpectralLabeler, LabelPsi)`, and
+    with one round `GMSC`. With several members (the default), every round represents and labels the data under several
+    settings drawn from a fixed prior, and both the mask and the labels come from their agreement.
 
     Parameters
     ----------
     n_clusters : number of clusters K
+    members : how many label-free settings vote; "auto" is 1 if `sparsity` is a number, else 9
     init : the first soft mask, as `soft_mask` in `GMSC`
-    members : how many label-free settings vote on the mask; 1 is the paper's RMSC
-    max_rounds, mask_tol : Algorithm 2 stops when the mask changes by less than `mask_tol`
+    max_rounds, mask_tol : Algorithm 2 stops when the mask changes by less than `mask_tol`; with several members, when
+        their consensus repeats itself. "auto": 5 rounds of one member, 1 of several (docs/accuracy.md says why)
+    view : how rows are prepared after centring: "plain", "root" (square root, for nonnegative data), a whitening power
+        between 0 and 1, or "auto", which with several members picks the view whose clusters stand apart best
     noise, outliers : None is RMSC-v1, numbers are RMSC-v2
-    others : as in `GMSC`
+    others : as in `GMSC`; with several members `sparsity`, `penalty`, `mask_weight` and `n_links` come from the prior
 
     Attributes
     ----------
     labels_, representation_matrix_, affinity_matrix_, embedding_, certainty_, n_iter_, n_rounds_, history_, soft_mask_,
-    noise_ and outliers_ (v2)
+    noise_ and outliers_ (v2). With several members: `member_labels_`, `view_`, `view_scores_`; `affinity_matrix_` is
+    the mean of their graphs, `representation_matrix_` that of the member nearest to the consensus, and `certainty_`
+    says how far they agree on each sample.
     """
 
     _parameter_constraints = constraints_for("soft_mask")
@@ -46,8 +61,9 @@ class RMSC(MaskedClusterer):
         mask_weight: float | str = "auto",
         mask_strength: float = 1.1,
         mask_orientation: Orientation = "corrected",
-        max_rounds: int = 5,
+        max_rounds: int | str = "auto",
         mask_tol: float = 1e-6,
+        view: float | str = "auto",
         penalty: float | str = "auto",
         penalty_growth: float = 2.0,
         max_iter: int = 200,
@@ -76,6 +92,7 @@ class RMSC(MaskedClusterer):
         self.mask_orientation: Orientation = mask_orientation
         self.max_rounds = max_rounds
         self.mask_tol = mask_tol
+        self.view = view
         self.penalty = penalty
         self.penalty_growth = penalty_growth
         self.max_iter = max_iter
@@ -95,20 +112,71 @@ class RMSC(MaskedClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _n_members(self) -> int:
+        if not isinstance(self.members, str):
+            return int(self.members)
+        return MEMBERS if isinstance(self.sparsity, str) else 1
+
+    def _choose_preparation(self, X: Any, seed: int, events: Events) -> Preparation:
+        """The view of this data, by name or by score."""
+        self.view_scores_: dict[str, float] = {}
+        root, whitening = self.view == "root", 0.0
+        if not isinstance(self.view, str):
+            whitening = float(self.view)
+        elif self.view == "auto" and self._n_members() > 1 and self.normalize:
+            ranked = rank_views(X, self.n_clusters, center=self.center, seed=seed, n_threads=thread_count(self.n_jobs))
+            self.view_scores_ = {view.name: view.score for view in ranked}
+            root, whitening = ranked[0].root, ranked[0].whitening
+            events.message(f"view: {ranked[0].name} (modularity {ranked[0].score:.3f})")
+        if root and X.min() < 0:
+            raise ValueError('view is "root" but X has negative entries; choose "plain", "auto" or a whitening power.')
+        self.view_: float | str = "root" if root else whitening or "plain"
+        return Preparation.learn(X, center=self.center, normalize=self.normalize, root=root, whitening=whitening)
+
     def _fit_rows(self, rows: Any, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
         mask = resolve_soft_mask(
             self.init, rows, strength=self.mask_strength, orientation=self.mask_orientation, seed=seed, name="init"
         )
-        prepared = self._representer().prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed)
-        return run_rounds(
+        several = self._n_members() > 1
+        representer = self._representer()
+        if several and self.solver == "auto":
+            # Members share candidates and their products, which makes each of them cheap (docs/accuracy.md).
+            representer.set_params(solver="sparse")
+        prepared = representer.prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed)
+        if not several:
+            return run_rounds(
+                prepared,
+                self._labeler(),
+                LabelPsi(self.mask_strength, self.mask_orientation),
+                evidence,
+                init=ConstantMask(len(rows)) if mask is None else mask,
+                max_rounds=5 if isinstance(self.max_rounds, str) else self.max_rounds,
+                mask_tol=self.mask_tol,
+                seed=seed,
+                max_iter=self.max_iter,
+                events=events,
+            )
+        return run_ensemble(
             prepared,
-            self._labeler(),
-            LabelPsi(self.mask_strength, self.mask_orientation),
+            self.n_clusters,
+            self._n_members(),
             evidence,
-            init=ConstantMask(len(rows)) if mask is None else mask,
-            max_rounds=self.max_rounds,
-            mask_tol=self.mask_tol,
+            init=mask,
+            strength=CONSENSUS_STRENGTH,
+            max_rounds=1 if isinstance(self.max_rounds, str) else self.max_rounds,
+            agreement_tol=1e-3,
             seed=seed,
-            max_iter=self.max_iter,
+            n_components=self.n_components,
+            affinity=self.affinity,
             events=events,
         )
+
+    def _set_fitted(self, result: RoundsResult) -> None:
+        super()._set_fitted(result)
+        if isinstance(result, EnsembleResult):
+            self.member_labels_ = result.member_labels
+            if result.certainty is not None:
+                self.certainty_ = result.certainty
+        for record in self.history_:
+            record["view"] = self.view_
+            record["view_scores"] = self.view_scores_
