@@ -161,7 +161,7 @@ const matrixView = (() => {
     const round = run.rounds[index];
     await decodeRound(round);
     $('round').value = index;
-    $('round-title').textContent = `${round.title} (${index + 1} of ${run.rounds.length})`;
+    $('round-title').textContent = `${round.title.replace(/^round /, '')} of ${run.rounds.length}`;
     $('round').setAttribute('aria-valuetext', round.title);
     const left = round.left_out ? ` The ${round.left_out} weakest links are in the picture but not in the zoomed view.` : '';
     $('matrix-note').textContent = `${run.n_links} links join ${n()} samples in the end.${left}`;
@@ -202,6 +202,6 @@ const matrixView = (() => {
 function roundFacts(run, title) {
   const record = run.history[Number(title.replace(/\D+/g, '')) - 1];
   if (!record) return '';
-  const shown = Object.entries(record).filter(([key, value]) => typeof value === 'number' && key !== 'round').slice(0, 5);
+  const shown = Object.entries(record).filter(([key, value]) => told.includes(key) && typeof value === 'number');
   return shown.map(([key, value]) => `${key.replaceAll('_', ' ')} ${number(value)}`).join(' · ');
 }
