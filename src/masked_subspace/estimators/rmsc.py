@@ -17,7 +17,7 @@ from masked_subspace.progress import Events
 from masked_subspace.threads import thread_count
 
 MEMBERS = 9
-CONSENSUS_STRENGTH = 1.5
+CONSENSUS_STRENGTH = 3.0
 
 
 class RMSC(MaskedClusterer):
@@ -35,7 +35,7 @@ class RMSC(MaskedClusterer):
     members : how many label-free settings vote; "auto" is 1 if `sparsity` is a number, else 9
     init : the first soft mask, as `soft_mask` in `GMSC`
     max_rounds, mask_tol : Algorithm 2 stops when the mask changes by less than `mask_tol`; with several members, when
-        their consensus repeats itself. "auto": 5 rounds of one member, 1 of several (docs/accuracy.md says why)
+        their consensus repeats itself. "auto": at most 5 rounds of one member, 2 of several
     view : how rows are prepared after centring: "plain", "root" (square root, for nonnegative data), a whitening power
         between 0 and 1, or "auto", which with several members picks the view whose clusters stand apart best
     noise, outliers : None is RMSC-v1, numbers are RMSC-v2
@@ -163,7 +163,7 @@ class RMSC(MaskedClusterer):
             evidence,
             init=mask,
             strength=CONSENSUS_STRENGTH,
-            max_rounds=1 if isinstance(self.max_rounds, str) else self.max_rounds,
+            max_rounds=2 if isinstance(self.max_rounds, str) else self.max_rounds,
             agreement_tol=1e-3,
             seed=seed,
             n_components=self.n_components,
