@@ -76,8 +76,10 @@ def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: A
     if points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
     ax = _axes(ax, (4.8, 3.6))
-    colours = None if labels is None else np.unique(np.asarray(labels), return_inverse=True)[1]
-    ax.scatter(points[:, 0], points[:, 1], c=colours, cmap="tab20", s=8, alpha=0.8, linewidths=0)
+    coloured = (
+        {"c": np.unique(np.asarray(labels), return_inverse=True)[1], "cmap": "tab20"} if labels is not None else {}
+    )
+    ax.scatter(points[:, 0], points[:, 1], s=8, alpha=0.8, linewidths=0, **coloured)
     ax.set(xlabel="axis 1", ylabel="axis 2")
     return ax
 

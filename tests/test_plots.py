@@ -1,0 +1,64 @@
+"""Plots return Axes that hold what they were given."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from masked_subspace import RMSC, plots
+from masked_subspace.datasets import make_subspaces
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    data = make_subspaces(3, 2, 12, 25, random_state=0)
+    return RMSC(3, sparsity=1e-3, members=1, max_rounds=3, mask_tol=0.0, random_state=0, n_jobs=1).fit(data.data)
+
+
+def test_affinity_is_sorted_by_cluster(fitted):
+    ax = plots.plot_affinity(fitted)
+    picture = np.asarray(ax.images[0].get_array())
+    order = np.argsort(fitted.labels_, kind="stable")
+    dense = fitted.affinity_matrix_.toarray()[np.ix_(order, order)]
+    assert np.array_equal(picture > 0, dense > 0)
+    assert len(ax.lines) == 4
+
+
+def test_zoom_shows_a_part(fitted):
+    ax = plots.plot_affinity(fitted.affinity_matrix_, fitted.labels_, zoom=(0, 10))
+    assert np.asarray(ax.images[0].get_array()).shape == (10, 10)
+
+
+def test_large_matrices_are_binned():
+    W = csr_array(np.ones((1, 1000)) * np.ones((1000, 1)))
+    picture = np.asarray(plots.plot_affinity(W).images[0].get_array())
+    assert picture.shape == (400, 400)
+    assert np.allclose(picture, 1)
+
+
+def test_embedding_has_a_dot_a_sample(fitted):
+    assert len(plots.plot_embedding(fitted).collections[0].get_offsets()) == len(fitted.labels_)
+    assert len(plots.plot_embedding(np.arange(5.0)[:, None]).collections[0].get_offsets()) == 5
+
+
+def test_convergence_over_rounds_and_iterations(fitted):
+    rounds = plots.plot_convergence(fitted, "objective").lines[0]
+    assert len(rounds.get_ydata()) == fitted.n_rounds_
+    assert len(plots.plot_convergence(fitted.history_, "objective_trace").lines) == fitted.n_rounds_
+    with pytest.raises(ValueError, match="quantity='weather' is not in the history"):
+        plots.plot_convergence(fitted, "weather")
+
+
+def test_confusion_puts_matches_on_the_diagonal():
+    truth = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    counts = np.asarray(plots.plot_confusion(truth, (truth + 1) % 3).images[0].get_array()) ** 2
+    assert np.allclose(counts, 3 * np.eye(3))
+
+
+def test_axes_that_are_given_are_used():
+    from matplotlib.figure import Figure
+
+    ax = Figure().subplots()
+    assert plots.plot_accuracy_against_pairs([50.0], [80.0], ax=ax) is ax
+    assert plots.plot_framework(ax=ax) is ax
+    assert plots.plot_pair([np.zeros((4, 4)), np.ones((4, 4))], title="a", ax=ax) is ax
+    assert plots.plot_same_class([0, 1, 0], [0, 2, 1], ax=ax) is ax
