@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import methodcaller
 from typing import Any, Protocol
 
 import numpy as np
@@ -81,7 +82,7 @@ def run_lockstep(
     with _workers(n_threads) as apply:
         blocks = apply(lambda limits: make_block(*limits), ranges)
         for step in continuation(settings):
-            reports = apply(lambda block, step=step: block.step(step), blocks)
+            reports = apply(methodcaller("step", step), blocks)
             outcome.objective.append(float(sum(cost.sum(dtype=np.float64) for cost, _ in reports)))
             change = max(float(lower.max()) for _, lower in reports)
             if change < settings.tol or step.number + 1 == settings.max_iter:

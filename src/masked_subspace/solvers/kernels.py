@@ -6,13 +6,31 @@ arrays of the data's dtype, since a float64 literal would turn every float32 ope
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba as nb
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.extending import intrinsic
 
 # Where the scalars of one iteration stand in the `scalars` argument of `masked_step`.
 INVERSE_MU, INVERSE_MU_NEXT, TAU, TAU_LAST, RATIO_LAST, RATIO_NEXT, HALF = range(7)
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True)
+def _maximum(_context: Any, a: Any, b: Any) -> Any:
+    def emit(_compiler: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        kind = values[0].type
+        maximum = builder.module.declare_intrinsic("llvm.maxnum", [kind], ir.FunctionType(kind, [kind, kind]))
+        return builder.call(maximum, values, fastmath=("fast",))
+
+    return a(a, b), emit
+
+
+# The larger of two floats of one type, neither NaN. A loop that reduces with Python's `max` is never vectorised; with
+# this it is, which makes the whole pass three times faster.
+larger: Any = intrinsic(_maximum)
+
+
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def masked_step(product, Z_last, R, A, T, W, scalars, change, mask_residual, sparsity_residual, n_nonzero, price):  # type: ignore[no-untyped-def]
     """C, Q, both multipliers and the next right-hand side from one look at every entry.
 
@@ -25,33 +43,39 @@ def masked_step(product, Z_last, R, A, T, W, scalars, change, mask_residual, spa
     ratio_last, ratio_next, half = scalars[RATIO_LAST], scalars[RATIO_NEXT], scalars[HALF]
     zero, one = half - half, half + half
     for i in range(R.shape[0]):
-        largest, gap_mask, gap_sparsity, paid = zero, zero, zero, zero
-        count = 0
+        largest, gap_mask, gap_sparsity, paid, count = zero, zero, zero, zero, zero
+        # Three short loops over one row, which stays in the cache: with more arrays in a loop LLVM cannot rule out that
+        # they overlap and gives up on vector instructions.
         for j in range(R.shape[1]):
             # Eq:b-Z, the inverse applied through the spectrum
             z = R[i, j] - product[i, j]
-            w, a, t_last = W[i, j], A[i, j], T[i, j]
+            largest = larger(largest, abs(z - Z_last[i, j]))
+            product[i, j] = z
+        for j in range(R.shape[1]):
             # Eq:C, then U1 += μ(Z − Mʰ⊙C)
+            z, w, a = product[i, j], W[i, j], A[i, j]
             permitted = w >= zero
-            weight = w * inverse_mu if permitted else zero
-            c = (weight * a + z) / (weight + one) if permitted else zero
+            weight = larger(w, zero) * inverse_mu
+            c = (weight * a + z) / (weight + one)
+            c = c if permitted else zero
             u = (a + z) * ratio_next
-            c_last = a if permitted else zero
+            largest = larger(largest, abs(c - a) if permitted else zero)
+            gap_mask = larger(gap_mask, abs(z - c))
+            A[i, j] = c if permitted else u
+            R[i, j] = half * (c - w * inverse_mu_next * c) if permitted else -half * u
+        for j in range(R.shape[1]):
             # Eq:b-Q, then U2 += μ(Q − Z)
+            z, w, t_last = product[i, j], W[i, j], T[i, j]
             kept_last = abs(t_last) > tau_last
             t = z if kept_last else z + ratio_last * t_last
             kept = abs(t) > tau
             q = t if kept else zero
-            q_last = t_last if kept_last else zero
-            A[i, j] = c if permitted else u
+            largest = larger(largest, abs(q - (t_last if kept_last else zero)))
+            gap_sparsity = larger(gap_sparsity, abs(z - q))
+            count += one if kept else zero
+            paid += larger(w, zero) * q * q
             T[i, j] = t
-            R[i, j] = half * (((one - w * inverse_mu_next) * c if permitted else -u) + (t if kept else -ratio_next * t))
-            product[i, j] = z
-            largest = max(largest, max(abs(z - Z_last[i, j]), max(abs(c - c_last), abs(q - q_last))))
-            gap_mask = max(gap_mask, abs(z - c))
-            gap_sparsity = max(gap_sparsity, abs(z - q))
-            count += 1 if kept else 0
-            paid += w * q * q if permitted else zero
+            R[i, j] += half * t if kept else -half * ratio_next * t
         change[i] = largest
         mask_residual[i] = gap_mask
         sparsity_residual[i] = gap_sparsity
@@ -59,7 +83,7 @@ def masked_step(product, Z_last, R, A, T, W, scalars, change, mask_residual, spa
         price[i] = paid
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True)
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def residual_step(R, noise, outliers, limits, left, noise_square, n_outliers):  # type: ignore[no-untyped-def]
     """ε and O of `eq:gmsc-n` from R = X − ZX: ε = (R − O)·shrink, then O = H_threshold(R − ε).
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.linalg import eigh
+from threadpoolctl import threadpool_limits
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -28,13 +29,17 @@ class Spectrum:
         return len(self.values)
 
     @classmethod
-    def of(cls, X: npt.ArrayLike) -> Spectrum:
+    def of(cls, X: npt.ArrayLike, *, n_threads: int = 1) -> Spectrum:
         """Factor the prepared rows X through the smaller of XᵀX and XXᵀ; float32 stays float32.
 
         The eigenproblem itself is always solved in float64: in float32 its error, about 1e-7·s₁ / 4μ² in a Z step,
         would decide near-ties of the hard threshold.
         """
-        X = np.asarray(X)
+        with threadpool_limits(limits=n_threads):  # more BLAS threads than free cores are many times slower than one
+            return cls._of(np.asarray(X))
+
+    @classmethod
+    def _of(cls, X: npt.NDArray[Any]) -> Spectrum:
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         n_samples, n_features = X.shape
         # Features that are zero everywhere (border pixels) would only enlarge the eigenproblem.

@@ -1,0 +1,315 @@
+"""The lazy pass: Algorithm 1 without looking at every entry, for BMSC and for soft masks with at most two prices.
+
+With a weight w that does not change along a row, every matrix of Algorithm 1 is, row by row, a combination of the
+eigenvectors plus a short list: Z = Vα + ζ, U2 = Vβ + η, C = Vκ + χ, with ζ, η, χ, Q zero off the list. Then Eq:b-Z is
+
+    h = Vᵀ(right side),   α ← (right side's coefficients) − s/(s+2μ)·h,   ζ ← (right side's list)
+
+which costs r numbers and a few entries instead of n. Off the list T = Z − U2/μ = V(α − β/μ) =: Vg, and the only
+question there is whether some |V_j·g| exceeds τ. A bound that costs O(r) says no for most rows in most iterations; when
+it cannot, the product Vg is formed and columns above τ join the list. Nothing is approximated: the bound is safe.
+
+A label mask has two weights, inside and outside the sample's cluster, so a row has two coefficient sets, and the
+projection of "V_j·x_inside for j in the cluster, V_j·x_outside elsewhere" on V needs V_cᵀV_c of each cluster c.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masked_subspace.solvers import lazy_kernels as kernels
+from masked_subspace.solvers.blocks import FinishedRow, IntArray
+from masked_subspace.solvers.continuation import Step
+from masked_subspace.solvers.result import AdmmSettings, FloatArray
+from masked_subspace.solvers.spectrum import Spectrum
+
+_GROUP_ENDS = (4, 12, 24, 48, 96, 160, 240, 340, 450, 600, 800, 1200, 2000)
+_FIRST_CAPACITY = 32
+_PRUNE_EVERY = 8
+
+
+@dataclass(frozen=True)
+class LazyProblem:
+    """What all blocks of one lazy solve share. Samples stand in the order `order`, sorted by label."""
+
+    settings: AdmmSettings
+    spectrum: Spectrum
+    order: IntArray
+    weights: FloatArray  # w of each set: (w,) or (inside, outside)
+    labels: IntArray  # of the sorted samples; all 0 with one set
+    bounds: IntArray  # cluster c is the sorted samples bounds[c]..bounds[c + 1]
+
+    @classmethod
+    def of(
+        cls, settings: AdmmSettings, spectrum: Spectrum, prices: tuple[float, ...], labels: npt.NDArray[Any] | None
+    ) -> LazyProblem:
+        """`prices` is (price,) of all pairs, or (inside, outside) of the clusters in `labels`."""
+        weights = settings.mask_weight * np.square(np.asarray(prices, dtype=np.float64))
+        n_samples = len(spectrum.vectors)
+        if labels is None:
+            order, sorted_labels = np.arange(n_samples), np.zeros(n_samples, np.intp)
+        else:
+            order = np.argsort(labels, kind="stable")
+            sorted_labels = np.asarray(labels, np.intp)[order]
+            spectrum = Spectrum(spectrum.values, spectrum.vectors[order], spectrum.right_vectors)
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(sorted_labels))])
+        return cls(settings, spectrum, order, weights, sorted_labels, bounds)
+
+    @property
+    def n_sets(self) -> int:
+        return len(self.weights)
+
+    @property
+    def is_weighted(self) -> bool:
+        return bool(self.weights.any())
+
+    @cached_property
+    def group_ends(self) -> IntArray:
+        rank = self.spectrum.rank
+        return np.array([end for end in _GROUP_ENDS if end < rank] + [rank], dtype=np.intp)
+
+    @cached_property
+    def group_norms(self) -> FloatArray:
+        """The largest norm of a row of V in each group of directions: for each cluster, and last for all samples."""
+        V = self.spectrum.vectors
+        starts = np.concatenate([[0], self.group_ends[:-1]])
+        squares = np.add.reduceat(np.square(V, dtype=np.float64), starts, axis=1)
+        rows = [squares[begin:end].max(axis=0, initial=0.0) for begin, end in self.clusters]
+        norms: FloatArray = np.sqrt(np.stack([*rows, squares.max(axis=0)])).astype(V.dtype)
+        return norms
+
+    @property
+    def clusters(self) -> list[tuple[int, int]]:
+        return list(zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True))
+
+    @cached_property
+    def cluster_grams(self) -> list[FloatArray | None]:
+        """V_cᵀV_c of each cluster, or None where the cluster is so small that two products with V_c are cheaper."""
+        V = self.spectrum.vectors
+        return [V[a:b].T @ V[a:b] if 2 * (b - a) > self.spectrum.rank else None for a, b in self.clusters]
+
+    def prepare(self) -> None:
+        """Compute what the blocks share before threads ask for it at the same time."""
+        _ = self.group_ends, self.group_norms
+        if self.n_sets == 2:
+            _ = self.cluster_grams
+
+    def through_cluster(self, label: int, x: FloatArray) -> FloatArray:
+        """x V_cᵀV_c for rows x of coefficients."""
+        gram = self.cluster_grams[label]
+        if gram is not None:
+            return x @ gram
+        V = self.spectrum.vectors[self.bounds[label] : self.bounds[label + 1]]
+        return (x @ V.T) @ V
+
+
+class LazyPass:
+    """Sorted samples start..stop of Algorithm 1 in coefficients and lists."""
+
+    def __init__(self, problem: LazyProblem, start: int, stop: int) -> None:
+        self.start, self.stop = start, stop
+        self._problem = problem
+        n_rows, n_sets, rank = stop - start, problem.n_sets, problem.spectrum.rank
+        self._dtype = problem.spectrum.vectors.dtype
+        n_kinds = kernels.KAPPA_CHANGE + 1 if problem.is_weighted else kernels.ALPHA_CHANGE + 1
+        self._coefficients = np.zeros((n_rows, n_kinds, n_sets, rank), self._dtype)
+        self._columns = np.zeros((n_rows, _FIRST_CAPACITY), np.int32)
+        self._columns[:, 0] = np.arange(start, stop)
+        self._sets = np.zeros((n_rows, _FIRST_CAPACITY), np.int8)
+        self._entries = np.zeros((n_rows, kernels.N_FIELDS, _FIRST_CAPACITY), self._dtype)
+        self._n_entries = np.ones(n_rows, np.int64)
+        self._multipliers = np.zeros(n_rows, self._dtype)  # U1/μ on the diagonal
+        self._reference_max = np.zeros((n_rows, n_sets), self._dtype)
+        self._labels = problem.labels[start:stop]
+        self._boundaries = np.stack([problem.bounds[self._labels], problem.bounds[self._labels + 1]], axis=1)
+        self._resize()
+
+    def _resize(self) -> None:
+        n_rows = len(self._n_entries)
+        self._unsafe = np.zeros(n_rows, np.bool_)
+        self._change, self._data, self._paid, self._count = np.zeros((4, n_rows), self._dtype)
+        # set 0 is bounded by its cluster's norms, set 1 by those of all samples
+        self._norm_rows = np.full((n_rows, self._problem.n_sets), len(self._problem.group_norms) - 1)
+        self._norm_rows[:, 0] = self._labels
+
+    def step(self, step: Step) -> tuple[FloatArray, FloatArray]:
+        problem = self._problem
+        s = problem.spectrum.values.astype(np.float64)
+        scalars = self._as_dtype([step.tau, step.mu_last / step.mu, step.mu / step.mu_next, 0.5, 1 + 1e-4])
+        weights, prices = self._as_dtype(problem.weights / step.mu), self._as_dtype(problem.weights)
+        kernels.advance(
+            problem.spectrum.vectors,
+            self._as_dtype(s / (s + 2 * step.mu)),
+            self._as_dtype(s * (2 * step.mu / (s + 2 * step.mu)) ** 2),
+            self._coefficients,
+            self._through_clusters(weights, scalars),
+            self._columns,
+            self._sets,
+            self._n_entries,
+            self._entries,
+            self._multipliers,
+            weights,
+            prices,
+            scalars,
+            problem.group_ends,
+            problem.group_norms,
+            self._norm_rows,
+            self._reference_max,
+            self._unsafe,
+            self._change,
+            self._data,
+            self._paid,
+            self._count,
+        )
+        self._look_for_new_columns(np.flatnonzero(self._unsafe), prices, scalars)
+        if step.number % _PRUNE_EVERY == _PRUNE_EVERY - 1:
+            self._prune()
+        cost = 0.5 * (self._data.astype(np.float64) + self._paid) + problem.settings.sparsity * self._count
+        return cost, self._change
+
+    def _as_dtype(self, values: npt.ArrayLike) -> FloatArray:
+        return np.asarray(values, dtype=self._dtype)
+
+    def _through_clusters(self, weights: FloatArray, scalars: FloatArray) -> FloatArray:
+        """What the cluster's own weight adds to Vᵀ of the right side; nothing with one set."""
+        n_rows = len(self._n_entries)
+        if self._problem.n_sets == 1:
+            return np.zeros((n_rows, 0), self._dtype)
+        difference = np.empty((n_rows, self._problem.spectrum.rank), self._dtype)
+        kernels.set_difference(self._coefficients, weights, scalars, difference)
+        for label, rows in self._rows_by_label(np.arange(n_rows)):
+            difference[rows] = self._problem.through_cluster(label, difference[rows])
+        return difference
+
+    def _rows_by_label(self, rows: IntArray) -> list[tuple[int, slice]]:
+        """Runs of equal labels within `rows`, which are sorted by label; slices count positions in `rows`."""
+        labels = self._labels[rows]
+        starts = np.flatnonzero(np.diff(labels, prepend=-1))
+        ends = np.append(starts[1:], len(labels))
+        return [(int(labels[a]), slice(a, b)) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+    def _product(self, coefficients: FloatArray, rows: IntArray) -> FloatArray:
+        """V_j·x_set(j) of all columns j for these rows' coefficient vectors x (rows × sets × r)."""
+        V = self._problem.spectrum.vectors
+        product: FloatArray = coefficients[:, -1] @ V.T
+        if self._problem.n_sets == 2:
+            for label, part in self._rows_by_label(rows):
+                begin, end = self._problem.bounds[label], self._problem.bounds[label + 1]
+                product[part, begin:end] = coefficients[part, 0] @ V[begin:end].T
+        return product
+
+    def _look_for_new_columns(self, rows: IntArray, prices: FloatArray, scalars: FloatArray) -> None:
+        if not len(rows):
+            return
+        g = self._coefficients[rows, kernels.G]
+        product = self._product(g, rows)
+        self._coefficients[rows, kernels.G_REFERENCE] = g
+        n_new = np.zeros(len(rows), np.int64)
+        kernels.scan(
+            product,
+            rows,
+            self._columns,
+            self._n_entries,
+            self._boundaries,
+            scalars[kernels.TAU],
+            self._reference_max,
+            n_new,
+        )
+        self._make_room(int((self._n_entries[rows] + n_new).max()))
+        kernels.insert(
+            product,
+            rows,
+            n_new,
+            self._problem.spectrum.vectors,
+            self._coefficients,
+            self._columns,
+            self._sets,
+            self._n_entries,
+            self._entries,
+            self._boundaries,
+            prices,
+            scalars,
+            self._change,
+            self._paid,
+            self._count,
+        )
+
+    def _make_room(self, n_entries: int) -> None:
+        capacity = self._columns.shape[1]
+        if n_entries > capacity:
+            missing = max(n_entries, 2 * capacity) - capacity
+            self._columns = np.pad(self._columns, [(0, 0), (0, missing)])
+            self._sets = np.pad(self._sets, [(0, 0), (0, missing)])
+            self._entries = np.pad(self._entries, [(0, 0), (0, 0), (0, missing)])
+
+    def _prune(self) -> None:
+        negligible = self._dtype.type(1e-9 if self._dtype == np.float32 else 1e-14)
+        kernels.prune(
+            self._problem.spectrum.vectors,
+            self._coefficients,
+            self._columns,
+            self._sets,
+            self._n_entries,
+            self._entries,
+            self._reference_max,
+            negligible,
+        )
+
+    def exact_change(self, rows: IntArray) -> FloatArray:
+        """The lists' changes are known; off the lists ΔZ = VΔα and ΔC = VΔκ have to be formed."""
+        change = self._change[rows]
+        for kind in (kernels.ALPHA_CHANGE, kernels.KAPPA_CHANGE)[: 1 + self._problem.is_weighted]:
+            change = np.maximum(change, self._largest_off_list(self._coefficients[rows, kind], rows))
+        return change
+
+    def _largest_off_list(self, coefficients: FloatArray, rows: IntArray) -> FloatArray:
+        if not len(rows):
+            return np.zeros(0, self._dtype)
+        product = self._product(coefficients, rows)
+        largest = np.zeros((len(self._n_entries), self._problem.n_sets), self._dtype)
+        infinite = self._dtype.type(np.finfo(self._dtype).max)
+        n_new = np.zeros(len(rows), np.int64)
+        kernels.scan(product, rows, self._columns, self._n_entries, self._boundaries, infinite, largest, n_new)
+        return np.asarray(largest[rows].max(axis=1))
+
+    def finish(self, rows: IntArray) -> list[FinishedRow]:
+        alpha = self._coefficients[rows, kernels.ALPHA]
+        gap_sparsity = self._largest_off_list(alpha, rows)
+        gap_mask = np.zeros(len(rows), self._dtype)
+        if self._problem.is_weighted:
+            gap_mask = self._largest_off_list(alpha - self._coefficients[rows, kernels.KAPPA], rows)
+        finished = []
+        for position, row in enumerate(rows):
+            n = self._n_entries[row]
+            own = self._entries[row, :, :n]
+            Z, C = own[kernels.V_ALPHA] + own[kernels.ZETA], own[kernels.V_KAPPA] + own[kernels.CHI]
+            kept = 1 + np.flatnonzero(own[kernels.Q, 1:])  # entry 0 is the sample itself
+            finished.append(
+                FinishedRow(
+                    self._problem.order[self._columns[row, kept]].astype(np.int32),
+                    own[kernels.Q, kept],
+                    max(float(gap_mask[position]), float(np.abs(Z - C).max())),
+                    max(float(gap_sparsity[position]), float(np.abs(Z - own[kernels.Q]).max())),
+                )
+            )
+        return finished
+
+    def keep(self, rows: IntArray) -> None:
+        for name in (
+            "_coefficients",
+            "_columns",
+            "_sets",
+            "_entries",
+            "_n_entries",
+            "_multipliers",
+            "_reference_max",
+            "_labels",
+            "_boundaries",
+        ):
+            setattr(self, name, getattr(self, name)[rows])
+        self._resize()
