@@ -1,0 +1,131 @@
+"""EDSC on the codes of a convolutional autoencoder (the AE+EDSC of the tables)."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from masked_subspace.baselines.autoencoder import (
+    AutoencoderSettings,
+    import_torch,
+    infer_image_shape,
+    train_codes,
+)
+from masked_subspace.baselines.base import POSITIVE
+from masked_subspace.baselines.edsc import EDSC, represent_edsc
+from masked_subspace.baselines.result import FloatArray, Progress, Representation
+
+
+class AutoencoderEDSC(EDSC):
+    """EDSC on the flattened codes of a convolutional autoencoder that was trained alone on the same images.
+
+    Needs PyTorch: `pip install "masked-subspace[deep]"`.
+
+    Parameters
+    ----------
+    n_clusters : number of clusters K
+    image_shape : (height, width) of a row of X; None: a square if the number of features is one, else one line
+    filters, kernel_sizes : one entry for each layer; all have stride 2 and a ReLU (COIL20: 15 filters 3×3; COIL100: 50
+        filters 5×5; ORL: 3, 3 and 5 filters 3×3)
+    max_epochs, batch_size, learning_rate : training with Adam
+    patience : training stops after so many epochs without a visible fall of the loss
+    normalize_codes : whether codes get unit length before EDSC
+    data_weight, subspace_dim, affinity_power, threshold, affinity, n_links, n_components, center, normalize, \
+constraints, random_state, n_jobs, verbose : as in `EDSC`
+
+    Attributes
+    ----------
+    codes_ : the code of each sample; losses_ : the loss of each epoch; the others as in `BMSC`
+    """
+
+    _parameter_constraints = {
+        name: rule
+        for name, rule in EDSC._parameter_constraints.items()
+        if name not in ("outliers", "penalty", "penalty_growth", "tol", "max_iter")
+    } | {
+        "image_shape": [tuple, list, None],
+        "filters": [tuple, list],
+        "kernel_sizes": [tuple, list],
+        "max_epochs": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [POSITIVE],
+        "patience": [Interval(Integral, 1, None, closed="left")],
+        "normalize_codes": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        image_shape: tuple[int, int] | None = None,
+        filters: tuple[int, ...] = (15,),
+        kernel_sizes: tuple[int, ...] = (3,),
+        max_epochs: int = 300,
+        batch_size: int = 256,
+        learning_rate: float = 1e-3,
+        patience: int = 20,
+        normalize_codes: bool = True,
+        data_weight: float = 1.0,
+        subspace_dim: int = 4,
+        affinity_power: float = 4.0,
+        threshold: float = 1.0,
+        affinity: str = "shape-interaction",
+        n_links: int = 5,
+        n_components: int | None = None,
+        center: bool = False,
+        normalize: bool = False,
+        constraints: str = "soft",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            data_weight=data_weight,
+            subspace_dim=subspace_dim,
+            affinity_power=affinity_power,
+            threshold=threshold,
+            affinity=affinity,
+            n_links=n_links,
+            n_components=n_components,
+            center=center,
+            normalize=normalize,
+            constraints=constraints,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.image_shape = image_shape
+        self.filters = filters
+        self.kernel_sizes = kernel_sizes
+        self.max_epochs = max_epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.patience = patience
+        self.normalize_codes = normalize_codes
+
+    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:
+        import_torch()
+        settings = AutoencoderSettings(
+            filters=tuple(self.filters),
+            kernel_sizes=tuple(self.kernel_sizes),
+            max_epochs=self.max_epochs,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            patience=self.patience,
+        )
+        shape = None if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
+        trained = train_codes(
+            rows, infer_image_shape(rows.shape[1], shape), settings, seed % 2**31, n_threads, progress
+        )
+        self.codes_ = trained.codes
+        self.losses_ = trained.losses
+        codes = trained.codes
+        if self.normalize_codes:
+            norms = np.linalg.norm(codes, axis=1, keepdims=True)
+            codes = codes / np.where(norms > 0, norms, 1)
+        found = represent_edsc(codes, self._edsc_settings())
+        return Representation(found.matrix, n_iter=len(trained.losses), objective=np.array(trained.losses))

@@ -1,0 +1,91 @@
+"""What all baselines have in common besides the base class of every clusterer: parameters, labeler, progress."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval
+
+from masked_subspace.baselines.labeler import BaselineLabeler
+from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
+from masked_subspace.estimators.labeler import SpectralLabeler
+from masked_subspace.progress import events_for, iteration_reporter
+from masked_subspace.solvers.result import SolverResult
+from masked_subspace.threads import thread_count
+
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="right")
+
+
+class BaselineClusterer(SelfExpressiveClusterer):
+    """A clusterer of one round: a subclass gives `_solve`, and `_expected_iterations` if it iterates."""
+
+    _parameter_constraints = SHARED_CONSTRAINTS
+
+    def __init__(
+        self,
+        n_clusters: int,
+        affinity: str,
+        n_links: int,
+        n_components: int | None,
+        center: bool,
+        normalize: bool,
+        constraints: str,
+        random_state: Any,
+        n_jobs: int | None,
+        verbose: int,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_links = n_links
+        self.n_components = n_components
+        self.center = center
+        self.normalize = normalize
+        self.constraints = constraints
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @abstractmethod
+    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:
+        """The representation of the prepared rows."""
+
+    def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
+        started = time.perf_counter()
+        with reported(type(self).__name__, getattr(self, "max_iter", None), self.verbose) as progress:
+            found = self._solve(rows, seed, thread_count(self.n_jobs), progress)
+        return found.as_solver_result(time.perf_counter() - started)
+
+    def _labeler(self) -> SpectralLabeler:
+        components = None if isinstance(self.n_components, str) else self.n_components
+        return BaselineLabeler(
+            self.n_clusters,
+            affinity=self.affinity,
+            n_links=self.n_links,
+            n_components=components,
+            rank=self._affinity_rank(),
+            power=getattr(self, "affinity_power", 4.0),
+            threshold=getattr(self, "threshold", 1.0),
+        )
+
+    def _affinity_rank(self) -> int | None:
+        """How many directions `affinity="shape-interaction"` keeps; None: those above 1e-4 of the first."""
+        return None
+
+
+@contextmanager
+def reported(name: str, total: int | None, verbose: int) -> Iterator[Progress]:
+    """A `progress` callback that draws a bar while the block runs."""
+    events = events_for(verbose)
+    events.started(name, total)
+    try:
+        yield iteration_reporter(events, name)
+    finally:
+        events.finished(name)

@@ -1,0 +1,102 @@
+"""Elastic net subspace clustering (You, Li, Robinson & Vidal 2016)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
+from masked_subspace.baselines.result import FloatArray, Progress, Representation, block_length
+from masked_subspace.estimators.base import SHARED_CONSTRAINTS
+from masked_subspace.parallel.blocks import block_ranges
+
+
+def largest_correlations(dictionary: FloatArray, n_samples: int) -> FloatArray:
+    """max_{j≠i} |x_iᵀa_j| for the first `n_samples` atoms, which are the samples; block by block."""
+    largest = np.empty(n_samples, dtype=dictionary.dtype)
+    for start, stop in block_ranges(n_samples, block_length(len(dictionary))):
+        product = np.abs(dictionary[start:stop] @ dictionary.T)
+        product[np.arange(stop - start), np.arange(start, stop)] = 0
+        largest[start:stop] = product.max(axis=1)
+    return largest
+
+
+def represent_ensc(
+    X: FloatArray,
+    *,
+    gamma: float = 50.0,
+    tau: float = 0.9,
+    tol: float = 1e-5,
+    max_iter: int = 100,
+    n_threads: int = 1,
+    start: csr_array | None = None,
+) -> Representation:
+    """min τ‖c‖₁ + (1−τ)/2‖c‖² + γ_i/2‖x_i − cX‖², c_i = 0, with γ_i = gamma · (the γ at which c stops being 0)."""
+    n = len(X)
+    correlation = largest_correlations(X, n)
+    # Divided by γ_i: l₁ = τ/γ_i = max|x_iᵀx_j|/gamma and l₂ = (1−τ)/γ_i. A sample that nothing resembles stays empty.
+    lasso = np.where(correlation > 0, correlation, 1.0) / gamma
+    problem = ElasticNetProblem(X, X, lasso, lasso * (1 - tau) / tau, np.arange(n))
+    found = solve_elastic_net(problem, start=start, tol=tol, max_rounds=max_iter, n_threads=n_threads)
+    return Representation(found.coefficients, found.n_rounds, found.converged, found.violation)
+
+
+class EnSC(BaselineClusterer):
+    """Elastic net subspace clustering.
+
+        min_c τ‖c‖₁ + (1−τ)/2 ‖c‖² + γ/2 ‖x − cX‖²   for each sample x, itself excluded
+
+    solved exactly by active sets that grow by the atoms most correlated with the residual, one matrix product for a
+    block of samples a round. The result is sparse from the start and no n × n array is kept.
+
+    Parameters
+    ----------
+    n_clusters : number of clusters K
+    gamma : γ₀; γ is γ₀ times the value below which the code of a sample is empty
+    tau : τ, 1 is SSC
+    tol, max_iter : largest excess of a correlation over its bound (as a share of it), and the most rounds
+    affinity : graph of Z; the published one is the plain "symmetric"
+    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    """
+
+    _parameter_constraints = {
+        **SHARED_CONSTRAINTS,
+        "gamma": [POSITIVE],
+        "tau": [SHARE],
+        "tol": [POSITIVE],
+        "max_iter": [POSITIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        gamma: float = 50.0,
+        tau: float = 0.9,
+        tol: float = 1e-5,
+        max_iter: int = 100,
+        affinity: str = "symmetric",
+        n_links: int = 5,
+        n_components: int | None = None,
+        center: bool = False,
+        normalize: bool = True,
+        constraints: str = "soft",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+        )
+        self.gamma = gamma
+        self.tau = tau
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+        return represent_ensc(
+            rows, gamma=self.gamma, tau=self.tau, tol=self.tol, max_iter=self.max_iter, n_threads=n_threads
+        )

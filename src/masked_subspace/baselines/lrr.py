@@ -1,0 +1,176 @@
+"""Low-rank representation (Liu, Lin, Yan, Sun, Yu & Ma 2013), by inexact ALM in reduced coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigh
+
+from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
+from masked_subspace.baselines.labeler import LowRankLabeler
+from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.estimators.base import SHARED_CONSTRAINTS
+from masked_subspace.estimators.labeler import SpectralLabeler
+from masked_subspace.solvers.spectrum import Spectrum
+
+
+@dataclass(frozen=True)
+class LrrSettings:
+    """λ and the numbers of the inexact ALM."""
+
+    noise_weight: float | None = 0.18
+    penalty: float = 1e-6
+    penalty_growth: float = 1.1
+    penalty_cap: float = 1e10
+    tol: float = 1e-8
+    max_iter: int = 1000
+
+
+def shrink_singular_values(M: FloatArray, threshold: float) -> tuple[FloatArray, float]:
+    """SVT: every singular value of M lowered by `threshold`, not below 0; and the nuclear norm that is left.
+
+    Through the eigenpairs of MᵀM above threshold²: no full SVD, and none at all while ‖M‖ is below the threshold.
+    """
+    if np.linalg.norm(M) <= threshold:
+        return np.zeros_like(M), 0.0
+    gram = M.T @ M
+    largest = float(np.trace(gram))
+    if threshold**2 > 1e-12 * largest:
+        squares, V = eigh(gram, subset_by_value=(threshold**2, np.inf), check_finite=False)
+        kept = np.sqrt(squares) - threshold
+        return ((M @ V) * (kept / (kept + threshold))) @ V.T, float(kept.sum())
+    # So late in the continuation squaring would lose the values that still matter.
+    U, sigma, Vt = np.linalg.svd(M, full_matrices=False)
+    kept = np.maximum(sigma - threshold, 0)
+    return (U * kept) @ Vt, float(kept.sum())
+
+
+def shrink_rows(M: FloatArray, threshold: float) -> FloatArray:
+    """The proximal step of the ℓ₂,₁ norm: every row shortened by `threshold`, not below 0."""
+    norms = np.linalg.norm(M, axis=1, keepdims=True)
+    shrunk: FloatArray = M * (np.maximum(norms - threshold, 0) / np.maximum(norms, np.finfo(M.dtype).tiny))
+    return shrunk
+
+
+def represent_lrr(X: FloatArray, settings: LrrSettings, progress: Progress | None = None) -> Representation:
+    """min ‖Z‖_* + λ‖E‖₂,₁ subject to X = ZX + E; without noise the closed form V Vᵀ.
+
+    With X = V S Wᵀ everything in the iteration (A = XP, E, Y₁) lives in the r directions of W, where A is the diagonal
+    matrix S: its products and its inverse become elementwise, and the SVT is all that costs.
+    """
+    spectrum = Spectrum.of(X)
+    V = spectrum.vectors.astype(np.float64)
+    if settings.noise_weight is None:
+        return Representation((V @ V.T).astype(X.dtype))
+    scale = np.sqrt(spectrum.values.astype(np.float64))
+    Z, E, n_iter, change, trace = _inexact_alm(V * scale, scale, settings, progress)
+    representation = (Z @ V.T).astype(X.dtype)
+    noise = (E @ spectrum.right_vectors.T).astype(X.dtype)
+    converged = change < settings.tol
+    return Representation(representation, n_iter, converged, change, np.array(trace), details={"noise": noise})
+
+
+def _inexact_alm(
+    target: FloatArray, scale: FloatArray, settings: LrrSettings, progress: Progress | None
+) -> tuple[FloatArray, FloatArray, int, float, list[float]]:
+    """The ALM of Liu et al. in row convention: target = Z·diag(scale) + E, Z = J."""
+    assert settings.noise_weight is not None
+    Z, E, Y1, Y2 = (np.zeros_like(target) for _ in range(4))
+    inverse = 1 / (scale**2 + 1)
+    mu, change, trace = settings.penalty, np.inf, []
+    n_iter = 0
+    while n_iter < settings.max_iter:
+        n_iter += 1
+        J, nuclear = shrink_singular_values(Z + Y2 / mu, 1 / mu)
+        # Z = (AᵀA + I)⁻¹(Aᵀ(X − E) + J + (AᵀY₁ − Y₂)/μ)
+        Z = ((target - E + Y1 / mu) * scale + J - Y2 / mu) * inverse
+        rest = target - Z * scale
+        E = shrink_rows(rest + Y1 / mu, settings.noise_weight / mu)
+        gap1, gap2 = rest - E, Z - J
+        trace.append(nuclear + settings.noise_weight * float(np.linalg.norm(E, axis=1).sum()))
+        change = max(float(np.abs(gap1).max()), float(np.abs(gap2).max()))
+        if progress is not None:
+            progress(n_iter, change)
+        if change < settings.tol:
+            break
+        Y1 += mu * gap1
+        Y2 += mu * gap2
+        mu = min(settings.penalty_growth * mu, settings.penalty_cap)
+    return Z, E, n_iter, change, trace
+
+
+class LRR(BaselineClusterer):
+    """Low-rank representation.
+
+        min ‖Z‖_* + λ‖E‖₂,₁   subject to   X = ZX + E
+
+    Parameters
+    ----------
+    n_clusters : number of clusters K
+    noise_weight : λ (.18 for faces in the paper); None: no E, the closed form V Vᵀ
+    penalty, penalty_growth, tol, max_iter : μ₀, its factor and the stop of the inexact ALM
+    affinity : graph of Z; the published one is "shape-interaction", W = (MMᵀ)^power from the skinny SVD of Z
+    affinity_power : its power (4 in the paper)
+    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+
+    Attributes
+    ----------
+    noise_ : E, if it was modelled; the others as in `BMSC`
+    """
+
+    _parameter_constraints = {
+        **SHARED_CONSTRAINTS,
+        "noise_weight": [POSITIVE, None],
+        "penalty": [POSITIVE],
+        "penalty_growth": [POSITIVE],
+        "tol": [POSITIVE],
+        "max_iter": [POSITIVE],
+        "affinity_power": [POSITIVE],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        noise_weight: float | None = 0.18,
+        penalty: float = 1e-6,
+        penalty_growth: float = 1.1,
+        tol: float = 1e-8,
+        max_iter: int = 1000,
+        affinity: str = "shape-interaction",
+        affinity_power: float = 4.0,
+        n_links: int = 5,
+        n_components: int | None = None,
+        center: bool = False,
+        normalize: bool = True,
+        constraints: str = "soft",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+        )
+        self.noise_weight = noise_weight
+        self.penalty = penalty
+        self.penalty_growth = penalty_growth
+        self.tol = tol
+        self.max_iter = max_iter
+        self.affinity_power = affinity_power
+
+    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+        settings = LrrSettings(
+            self.noise_weight, self.penalty, self.penalty_growth, tol=self.tol, max_iter=self.max_iter
+        )
+        return represent_lrr(rows, settings, progress)
+
+    def _labeler(self) -> SpectralLabeler:
+        return LowRankLabeler(
+            self.n_clusters,
+            affinity=self.affinity,
+            n_links=self.n_links,
+            n_components=self.n_components if isinstance(self.n_components, int) else None,
+            power=self.affinity_power,
+        )
