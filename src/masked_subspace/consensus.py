@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, hstack
 
-from masked_subspace.spectral import CANDIDATE_VECTORS, diffusion_weights, unit_rows
+from masked_subspace.spectral import unit_rows, vectors_to_weigh, weighted
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -35,12 +35,12 @@ def consensus_embedding(labelings: Sequence[IntArray], n_clusters: int) -> Float
     degree = H @ np.asarray(H.sum(axis=0)).ravel() * scale**2
     A = csr_array(H.multiply((scale / np.sqrt(degree))[:, None]))
     values, right = np.linalg.eigh((A.T @ A).toarray())
-    wanted = min(CANDIDATE_VECTORS * n_clusters, len(values))
+    wanted = min(vectors_to_weigh(n_clusters), len(values))
     values, right = values[::-1][:wanted], right[:, ::-1][:, :wanted]
     kept = values > 1e-10
     values, right = values[kept], right[:, kept]
     vectors = (A @ right) / np.sqrt(values)
-    return unit_rows(vectors * diffusion_weights(values, n_clusters))
+    return unit_rows(weighted(vectors, values, n_clusters))
 
 
 def agreement_with(labels: IntArray, labelings: Sequence[IntArray]) -> FloatArray:

@@ -19,8 +19,6 @@ from masked_subspace.eigen import leading_eigenpairs
 FloatArray = npt.NDArray[np.floating[Any]]
 Components = int | str | None
 
-# How many times K eigenvectors the soft choice looks at.
-CANDIDATE_VECTORS = 4
 _LONGEST_DIFFUSION = 512.0
 
 
@@ -36,16 +34,16 @@ class Embedding:
 def spectral_embedding(W: csr_array, n_clusters: int, n_components: Components, seed: int) -> Embedding:
     """Leading eigenvectors of D^-½ W D^-½, rows scaled to unit length.
 
-    `n_components` is their number (None: K). `"auto"` weights 4K of them by λ^t instead, see `diffusion_weights`.
+    `n_components` is their number (None: K). `"auto"` weights up to 4K of them by λ^t, see `diffusion_weights`.
     """
     n = W.shape[0]
     placed = large_pieces(W, n_clusters)
     graph = W if placed.all() else csr_array(W[placed][:, placed])
     auto = n_components == "auto"
-    wanted = CANDIDATE_VECTORS * n_clusters if auto else int(n_components or n_clusters)
+    wanted = vectors_to_weigh(n_clusters) if auto else int(n_components or n_clusters)
     values, vectors = leading_eigenpairs(normalized_graph(graph), min(wanted, graph.shape[0]), seed=seed)
     if auto:
-        vectors = vectors * diffusion_weights(values, n_clusters).astype(vectors.dtype)
+        vectors = weighted(vectors, values, n_clusters)
     rows = np.zeros((n, vectors.shape[1]), dtype=W.dtype)
     rows[placed] = unit_rows(vectors)
     return Embedding(rows, values, placed & (np.abs(rows).max(axis=1) > 0))
@@ -71,6 +69,18 @@ def normalized_graph(W: csr_array) -> csr_array:
     scale = (1 / np.sqrt(np.where(degree > 0, degree, 1))).astype(W.dtype)
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     return csr_array((W.data * scale[rows] * scale[W.indices], W.indices, W.indptr), shape=W.shape)
+
+
+def vectors_to_weigh(n_clusters: int) -> int:
+    """How many eigenvectors the soft choice looks at: 4K, fewer for many clusters, whose weights fall off sooner."""
+    return min(4 * n_clusters, n_clusters + 150)
+
+
+def weighted(vectors: FloatArray, values: FloatArray, n_clusters: int) -> FloatArray:
+    """Eigenvectors times their diffusion weights, without those that carry less than a ten-thousandth of a square."""
+    weights = diffusion_weights(values, n_clusters)
+    heard = weights > 0.01
+    return vectors[:, heard] * weights[heard].astype(vectors.dtype)
 
 
 def diffusion_weights(values: FloatArray, n_clusters: int, dimension: float = 1.0) -> FloatArray:
