@@ -125,9 +125,10 @@ def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:
     """Constant data, and rows without a direction.
 
     `counts` says that X came as whole numbers, where a row of zeros is a value (a blank image): once centred it has a
-    direction like any other. In measured data such a row stands for a sample that is missing.
+    direction like any other, uncentred it is a sample that nothing can rebuild. In measured data such a row stands for
+    a sample that is missing.
     """
-    zero = None if counts and center else _first_zero_row(X)
+    zero = None if counts else _first_zero_row(X)
     if zero is not None:
         raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
     if center and not (np.ptp(X, axis=0) > 0).any():
