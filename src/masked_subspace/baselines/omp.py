@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
 from masked_subspace.baselines.elastic_net_kernels import residual_block
 from masked_subspace.baselines.omp_kernels import grow_codes
-from masked_subspace.baselines.result import FloatArray, Progress, Representation, block_length
+from masked_subspace.baselines.result import FloatArray, IntArray, Progress, Representation, block_length
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
@@ -24,6 +24,7 @@ class _Pursuit:
     X: FloatArray
     n_nonzero: int
     tol: float
+    n_passes: int
 
 
 def represent_omp(
@@ -34,22 +35,39 @@ def represent_omp(
     n_threads: int = 1,
     block_size: int | None = None,
 ) -> Representation:
-    """At most `n_nonzero` atoms a sample, chosen greedily; a sample stops when ‖x − cX‖² < tol."""
+    """At most `n_nonzero` atoms a sample, chosen greedily; a sample stops when ‖x − cX‖² < tol.
+
+    With no more features than `n_nonzero` any sample is rebuilt exactly by its nearest atom and a few tiny corrections,
+    and the graph of the codes falls to pieces. Only then the pursuit is repeated without the atoms already used, until
+    `n_nonzero` are, and the codes are averaged.
+    """
     X = np.ascontiguousarray(X)
-    n_nonzero = min(n_nonzero, len(X) - 1)
-    blocks = list(block_ranges(len(X), block_size or block_length(len(X))))
-    parts = list(local_engine(n_threads).run(_pursue_block, _Pursuit(X, n_nonzero, tol), blocks))
+    n_samples, n_features = X.shape
+    atoms = min(n_nonzero, n_samples - 1)
+    n_passes = -(-atoms // n_features)
+    blocks = list(block_ranges(n_samples, block_size or block_length(n_samples)))
+    job = _Pursuit(X, min(atoms, n_features), tol, n_passes)
+    parts = list(local_engine(n_threads).run(_pursue_block, job, blocks))
     codes = csr_array(vstack([code for code, _ in parts], format="csr"))
-    return Representation(codes, n_iter=n_nonzero, stopping_value=max(left for _, left in parts))
+    return Representation(codes, n_iter=job.n_nonzero, stopping_value=max(left for _, left in parts))
 
 
 def _pursue_block(job: _Pursuit, block: tuple[int, int]) -> tuple[csr_array, float]:
-    """The codes of one block of samples, and the largest ‖x − cX‖² left."""
+    """The codes of one block of samples (the mean over its passes), and the largest ‖x − cX‖² left."""
+    banned = np.arange(*block)[:, None]
+    code, left, used = _pursue_once(job, block, banned)
+    for _ in range(job.n_passes - 1):
+        banned = np.hstack([banned, used])
+        another, _, used = _pursue_once(job, block, banned)
+        code = csr_array(code + another)
+    return csr_array(code / job.n_passes) if job.n_passes > 1 else code, left
+
+
+def _pursue_once(job: _Pursuit, block: tuple[int, int], banned: IntArray) -> tuple[csr_array, float, IntArray]:
     X, k = job.X, job.n_nonzero
-    own = np.arange(*block)
     targets = X[slice(*block)]
     count = len(targets)
-    support = np.zeros((count, k), dtype=np.int64)
+    support = np.full((count, k), -1, dtype=np.int64)
     size = np.zeros(count, dtype=np.int64)
     factor, projection, coef = np.zeros((count, k, k)), np.zeros((count, k)), np.zeros((count, k))
     rows = np.arange(count)
@@ -62,13 +80,13 @@ def _pursue_block(job: _Pursuit, block: tuple[int, int]) -> tuple[csr_array, flo
         if step == k or not len(rows):
             break
         # One product finds the next atom of the whole block.
-        grow_codes(rows, step, residual @ X.T, own, X, targets, support, size, factor, projection, coef)
+        grow_codes(rows, step, residual @ X.T, banned, X, targets, support, size, factor, projection, coef)
         residual_block(rows, X, targets, support, size, coef, residual)
     taken = np.arange(k) < size[:, None]
     indptr = np.concatenate([[0], np.cumsum(size)])
     code = csr_array((coef[taken].astype(X.dtype), support[taken].astype(np.int32), indptr), shape=(count, len(X)))
     code.sort_indices()
-    return code, float(left.max(initial=0.0))
+    return code, float(left.max(initial=0.0)), support
 
 
 class SSCOMP(BaselineClusterer):

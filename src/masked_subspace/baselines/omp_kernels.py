@@ -9,19 +9,20 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def grow_codes(rows, step, correlations, own, dictionary, targets, support, size, factor, projection, coef):
+def grow_codes(rows, step, correlations, banned, dictionary, targets, support, size, factor, projection, coef):
     """Add to each running code the atom most correlated with its residual, and refit it.
 
     `factor[i]` is the Cholesky factor of the Gram matrix of the chosen atoms, `projection[i]` solves it forward; a new
-    atom adds one row to each. A code that has nothing left to gain stops (its size stays below `step + 1`).
+    atom adds one row to each. `banned[i]` lists atoms that sample i may not use (−1 fills up). A code that has nothing left to gain stops (its size stays below `step + 1`).
     """
     dimension = dictionary.shape[1]
     for index in range(rows.shape[0]):
         i = rows[index]
         for a in range(step):
             correlations[index, support[i, a]] = 0.0
-        if own[i] >= 0:
-            correlations[index, own[i]] = 0.0
+        for a in range(banned.shape[1]):
+            if banned[i, a] >= 0:
+                correlations[index, banned[i, a]] = 0.0
         best, atom = 0.0, -1
         for j in range(correlations.shape[1]):
             value = abs(correlations[index, j])
