@@ -7,6 +7,7 @@ blocks with the scan of `candidates_kernels` behind them. docs/scaling.md compar
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges
-from masked_subspace.solvers.candidates_exact import Buffers, IndexArray, complete, for_each, nearest_in
+from masked_subspace.parallel.engine import Engine
+from masked_subspace.solvers.candidates_exact import Buffers, IndexArray, complete, nearest_in
 from masked_subspace.solvers.candidates_kernels import scan_listed
 
 LIST_SIZE = 512
@@ -36,23 +39,70 @@ def nearest_by_lists(
     list_size: int = LIST_SIZE,
     n_threads: int = 1,
     random_state: Any = 0,
+    engine: Engine | None = None,
 ) -> IndexArray:
     """About the m samples nearest to each sample: the best m among the lists it looks into."""
     n = int(X.shape[0])
     n_lists = int(np.clip(n // list_size, 1, _MOST_LISTS))
     # Every sample must see more than m others, whatever the list size.
     n_probes = min(n_lists, max(n_probes, 1 + 2 * m * n_lists // n))
-    centres = _centres(X, n_lists, random_state)
-    probes = nearest_in(centres, X, n_probes, n_threads=n_threads)
-    lists = _Lists(X, probes)
+    engine = engine or active_engine(n_threads)
+    blocks = list(block_ranges(n, _QUERIES_AT_ONCE))
+    probing = _Probing(X, _centres(X, n_lists, random_state), n_probes)
+    lists = _Lists.of(X, np.concatenate(list(engine.run(_probe, probing, blocks))), m)
     out = np.full((n, m), -1, dtype=np.int32)
-
-    def visit(ends: tuple[int, int]) -> None:
-        queries = lists.order[slice(*ends)]
-        out[queries] = lists.search(queries, m)
-
-    for_each(visit, list(block_ranges(n, _QUERIES_AT_ONCE)), n_threads)
+    for ends, found in zip(blocks, engine.run(_search, lists, blocks), strict=True):
+        out[lists.order[slice(*ends)]] = found
     return complete(out, X, n_threads=n_threads)
+
+
+@dataclass(frozen=True)
+class _Probing:
+    X: Any
+    centres: npt.NDArray[np.float32]
+    n_probes: int
+
+
+def _probe(probing: _Probing, ends: tuple[int, int]) -> IndexArray:
+    return nearest_in(probing.centres, probing.X[slice(*ends)], probing.n_probes)
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Which lists each sample looks into (its home first), and who lives in each list."""
+
+    X: Any
+    probes: IndexArray
+    order: npt.NDArray[np.intp]  # samples by home list
+    starts: npt.NDArray[np.intp]  # where each list begins in `order`
+    scale: npt.NDArray[np.float32] | None
+    m: int
+
+    @classmethod
+    def of(cls, X: Any, probes: IndexArray, m: int) -> _Lists:
+        home = probes[:, 0]
+        order = np.argsort(home, kind="stable")
+        starts = np.searchsorted(home[order], np.arange(int(probes.max()) + 2))
+        return cls(X, probes, order, starts, _inverse_norms(X), m)
+
+
+def _search(lists: _Lists, ends: tuple[int, int]) -> IndexArray:
+    """Candidates of the samples order[start:stop]: neighbours in space, so that many look into the same lists."""
+    queries = lists.order[slice(*ends)]
+    buffers = Buffers(len(queries), lists.m)
+    rows = _picked(lists.X, queries, lists.scale)
+    probes = lists.probes[queries]
+    # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
+    for part in (probes[:, :1], probes[:, 1:]):
+        wanted = part.ravel()
+        by_list = np.argsort(wanted, kind="stable")
+        bounds = np.searchsorted(wanted[by_list], np.arange(len(lists.starts)))
+        for number in np.flatnonzero(np.diff(bounds)).tolist():
+            slots = by_list[bounds[number] : bounds[number + 1]] // part.shape[1]
+            members = lists.order[lists.starts[number] : lists.starts[number + 1]]
+            tile = rows[slots] @ _picked(lists.X, members, lists.scale).T
+            scan_listed(tile, slots, queries[slots], members, lists.m, buffers.keys, buffers.counts, buffers.thresholds)
+    return buffers.indices()
 
 
 def _centres(X: Any, n_lists: int, random_state: Any) -> npt.NDArray[np.float32]:
@@ -70,33 +120,6 @@ def _centres(X: Any, n_lists: int, random_state: Any) -> npt.NDArray[np.float32]
 def _picked(X: Any, places: npt.NDArray[np.integer], scale: Any) -> npt.NDArray[np.float32]:
     rows = np.asarray(X[places], dtype=np.float32)
     return rows if scale is None else rows * scale[places, None]
-
-
-class _Lists:
-    """Members of each list, and the search of some queries in the lists they probe."""
-
-    def __init__(self, X: Any, probes: IndexArray) -> None:
-        self.X, self.probes = X, probes
-        home = probes[:, 0]
-        self.order = np.argsort(home, kind="stable")
-        self.starts = np.searchsorted(home[self.order], np.arange(int(probes.max()) + 2))
-        self.scale = _inverse_norms(X)
-
-    def search(self, queries: npt.NDArray[np.intp], m: int) -> IndexArray:
-        buffers = Buffers(len(queries), m)
-        rows = _picked(self.X, queries, self.scale)
-        probes = self.probes[queries]
-        # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
-        for part in (probes[:, :1], probes[:, 1:]):
-            wanted = part.ravel()
-            by_list = np.argsort(wanted, kind="stable")
-            bounds = np.searchsorted(wanted[by_list], np.arange(len(self.starts)))
-            for number in np.flatnonzero(np.diff(bounds)).tolist():
-                slots = by_list[bounds[number] : bounds[number + 1]] // part.shape[1]
-                members = self.order[self.starts[number] : self.starts[number + 1]]
-                tile = rows[slots] @ _picked(self.X, members, self.scale).T
-                scan_listed(tile, slots, queries[slots], members, m, buffers.keys, buffers.counts, buffers.thresholds)
-        return buffers.indices()
 
 
 def _inverse_norms(X: Any) -> npt.NDArray[np.float32] | None:

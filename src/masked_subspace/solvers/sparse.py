@@ -15,8 +15,10 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
-from masked_subspace.parallel.engine import Engine, local_engine
+from masked_subspace.parallel.engine import Engine
+from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.solvers.candidates_exact import nearest_in
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
 from masked_subspace.solvers.sparse_block import BlockSolution, Method, SparseProblem, solve_block
@@ -88,7 +90,7 @@ def solve_sparse_many(
         X, candidates, tuple(settings_list), tuple(soft_masks), hard_mask, (1,) * len(settings_list), method=method
     )
     blocks = list(block_ranges(len(X), block_size or _default_block(candidates.shape[1] + 1, X)))
-    solved = _solve_in_step(problem, blocks, engine or local_engine(n_threads), progress)
+    solved = _solve_in_step(problem, blocks, engine or active_engine(n_threads), progress)
     seconds = time.perf_counter() - began
     return [
         _assembled(one, settings, (len(X), len(X)), seconds / len(solved))
@@ -116,7 +118,7 @@ def represent_over(
     X_new = X_new.astype(dictionary.dtype, copy=False)
     problem = SparseProblem(dictionary, found, (settings,), (None,), None, (1,), targets=X_new)
     blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
-    parts = [one[0] for one in (engine or local_engine(n_threads)).run(solve_block, problem, blocks)]
+    parts = [one[0] for one in (engine or active_engine(n_threads)).run(solve_block, problem, blocks)]
     return _assembled(parts, settings, (len(X_new), len(dictionary)), 0.0).representation
 
 
@@ -129,6 +131,8 @@ def _check_method(method: str, settings_list: Sequence[AdmmSettings]) -> None:
 
 def _checked(X: Any, name: str = "X") -> FloatArray:
     check_rows(X, name)
+    if is_dask_array(X):
+        X = rows_in_file(X)
     array: FloatArray = np.ascontiguousarray(X, dtype=float_dtype(X))
     return array
 

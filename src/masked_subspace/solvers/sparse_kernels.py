@@ -154,7 +154,7 @@ def admm_rows(
 
     `factor` = (eigenvectors as rows, eigenvalues) of each H; without rows the Z step runs conjugate gradients.
     `model` = (rows of the candidates, targets, ε, O, (λ₁, λ₂)) for GMSC-n, negative prices for an absent part; without
-    rows it is GMSC. `numbers` = (λ, μ₀, p, tol, tolerance of the Z step). `limits` = (first iteration that may stop, T).
+    rows it is GMSC. `numbers` = (λ, μ₀, p, tol, tolerance of the Z step). `limits` = (first that may stop, T).
     Out: Q, the iterations of each sample, for each sample (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), and the block's
     objective after each iteration (samples that have stopped keep their last value).
     """

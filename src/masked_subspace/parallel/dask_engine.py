@@ -1,0 +1,176 @@
+"""Block work on a Dask cluster: data are sent once, lost work is repeated, a dead cluster is an error and no wait."""
+
+from __future__ import annotations
+
+import os
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from masked_subspace.parallel.engine import Block, Result, Shared
+from masked_subspace.parallel.mapped import MappedArray
+
+# Arrays from this size on are sent once and stay on the workers; smaller ones travel with the task.
+_SCATTER_BYTES = 1 << 16
+_MOST_ATTEMPTS = 5
+_POLL_SECONDS = 0.5
+
+
+class ClusterLostError(RuntimeError):
+    """The Dask cluster can no longer do the work."""
+
+
+class DaskEngine:
+    """Runs blocks through a `distributed.Client`.
+
+    Large arrays of `shared` are scattered to all workers once and kept for later calls as long as the caller keeps the
+    array. A block whose worker dies runs again on another one; arrays that died with it are sent again. If the cluster
+    has no worker for `patience` seconds, or its scheduler is gone, `run` raises `ClusterLostError`.
+    """
+
+    _of_client: weakref.WeakKeyDictionary[Any, DaskEngine] = weakref.WeakKeyDictionary()
+
+    def __init__(self, client: Any, *, patience: float = 30.0) -> None:
+        self._client = weakref.ref(client)
+        self.patience = patience
+        self.peak_memory: dict[str, int] = {}  # bytes, the largest seen in each worker process
+        self.bytes_sent = 0
+        self._futures: dict[int, tuple[weakref.ref[Any], Any]] = {}
+
+    @classmethod
+    def of(cls, client: Any) -> DaskEngine:
+        """The engine of a client; it remembers what it has sent."""
+        if client not in cls._of_client:
+            cls._of_client[client] = cls(client)
+        return cls._of_client[client]
+
+    @property
+    def client(self) -> Any:
+        client = self._client()
+        if client is None or client.status != "running":
+            raise ClusterLostError("the Dask client is closed; connect a new one and fit again.")
+        return client
+
+    def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
+        waiting: deque[tuple[int, Any, int]] = deque()  # (number of the block, its future, attempts so far)
+        numbers = iter(range(len(blocks)))
+        try:
+            self._wait_for_workers()
+            places = self._send(shared)
+            ahead = 2 * max(1, sum(self.client.ncores().values()))
+            while True:
+                while len(waiting) < ahead and (number := next(numbers, None)) is not None:
+                    waiting.append((number, self._submit(work, shared, places, blocks[number]), 1))
+                if not waiting:
+                    return
+                number, future, attempt = waiting.popleft()
+                result, lost = self._result_of(future)
+                if lost is None:
+                    yield result
+                    continue
+                if attempt >= _MOST_ATTEMPTS:
+                    raise ClusterLostError(
+                        f"block {blocks[number]} was lost with its worker {attempt} times; "
+                        "give the workers more memory or use a smaller block size."
+                    ) from lost
+                self._wait_for_workers()
+                places = self._send(shared)
+                waiting.appendleft((number, self._submit(work, shared, places, blocks[number]), attempt + 1))
+        finally:
+            for _, future, _ in waiting:
+                _forget(future)
+
+    def _submit(self, work: Any, shared: Any, places: dict[str, Any], block: Any) -> Any:
+        light = replace(shared, **dict.fromkeys(places)) if places else shared
+        # Results travel back at once and are never looked up again, so keys need not be pure.
+        return self.client.submit(_on_worker, work, light, places, block, pure=False, retries=0)
+
+    def _result_of(self, future: Any) -> tuple[Any, BaseException | None]:
+        """The result of a block, or the reason for which it was lost with its worker."""
+        from distributed import CancelledError, KilledWorker, TimeoutError
+        from distributed.comm.core import CommClosedError
+
+        alone_since: float | None = None
+        while True:
+            try:
+                result, worker, memory = future.result(timeout=_POLL_SECONDS)
+            except TimeoutError:
+                alone_since = self._check_alive(alone_since)
+            except (CancelledError, KilledWorker, CommClosedError) as error:
+                self._check_alive(None)
+                return None, error
+            else:
+                self.peak_memory[worker] = max(memory, self.peak_memory.get(worker, 0))
+                return result, None
+
+    def _check_alive(self, alone_since: float | None) -> float | None:
+        """None while there are workers, else since when there are none; too long is an error."""
+        client = self.client
+        try:
+            workers = client.scheduler_info(n_workers=-1)["workers"]
+        except OSError as error:
+            raise ClusterLostError("the Dask scheduler does not answer; start a cluster and fit again.") from error
+        if workers:
+            return None
+        now = time.monotonic()
+        alone_since = now if alone_since is None else alone_since
+        if now - alone_since > self.patience:
+            raise ClusterLostError(
+                f"the Dask cluster has had no worker for {self.patience:.0f} s; start workers and fit again "
+                "(nothing was written, and the estimator is as before the call)."
+            )
+        return alone_since
+
+    def _wait_for_workers(self) -> None:
+        alone_since = self._check_alive(None)
+        while alone_since is not None:
+            time.sleep(_POLL_SECONDS)
+            alone_since = self._check_alive(alone_since)
+
+    def _send(self, shared: Any) -> dict[str, Any]:
+        """Futures of the large arrays among the fields of `shared`; what is on the workers already stays there."""
+        if not is_dataclass(shared):
+            return {}
+        places = {}
+        for name in (field.name for field in fields(shared)):
+            value = getattr(shared, name)
+            if isinstance(value, np.ndarray) and value.nbytes >= _SCATTER_BYTES:
+                places[name] = self._place(value)
+        return places
+
+    def _place(self, array: Any) -> Any:
+        mapped = MappedArray.of(array)
+        if mapped is not None:
+            return mapped
+        known = self._futures.get(id(array))
+        if known is not None and known[0]() is array and known[1].status == "finished":
+            return known[1]
+        (future,) = self.client.scatter([array], broadcast=True, hash=False)
+        self.bytes_sent += array.nbytes
+        key = id(array)
+        self._futures[key] = (weakref.ref(array, lambda _: self._futures.pop(key, None)), future)
+        return future
+
+
+def _forget(future: Any) -> None:
+    try:
+        future.cancel()
+    except Exception:  # a closed client has nothing left to cancel
+        return
+
+
+def _on_worker(work: Any, light: Any, places: dict[str, Any], block: Any) -> tuple[Any, str, int]:
+    import resource
+
+    arrays = {name: place.open() if isinstance(place, MappedArray) else place for name, place in places.items()}
+    shared = replace(light, **arrays) if arrays else light
+    with threadpool_limits(limits=1, user_api="blas"):
+        result = work(shared, block)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return result, f"process {os.getpid()}", peak

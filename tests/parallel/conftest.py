@@ -1,0 +1,26 @@
+"""A real scheduler with two worker processes, started once for this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GB"
+    ) as running:
+        yield running
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    import distributed
+
+    with distributed.Client(cluster) as connected:
+        connected.wait_for_workers(2, timeout=60)
+        yield connected
