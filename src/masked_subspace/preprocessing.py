@@ -9,7 +9,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,9 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from masked_subspace.files import replacing
 from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
+from masked_subspace.progress import events_for, track
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -52,17 +53,6 @@ def _scattering_transform(scale: int, shape: tuple[int, int], angles: int, max_o
             'Scattering needs kymatio: pip install "masked-subspace[features]".', name=error.name
         ) from error
     return Scattering2D(J=scale, shape=shape, L=angles, max_order=max_order)
-
-
-def _blocks_with_progress(n_rows: int, block_size: int, text: str, verbose: bool) -> Iterator[tuple[int, int]]:
-    ranges = list(block_ranges(n_rows, block_size))
-    if not verbose:
-        yield from ranges
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(ranges, description=text, console=Console(stderr=True))
 
 
 class Scattering(TransformerMixin, BaseEstimator):
@@ -130,33 +120,25 @@ class Scattering(TransformerMixin, BaseEstimator):
         shape = (int(X.shape[0]), self.n_features_out_)
         if self.cache is None:
             features = np.empty(shape, dtype=np.float32)
-            self._fill(features, X)
+            for start, block in self._feature_blocks(X):
+                features[start : start + len(block)] = block
             return features
-        folder = Path(self.cache)
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"scattering-{self._key(X)}.npy"
+        path = Path(self.cache) / f"scattering-{self._key(X)}.npy"
         if not path.exists():
-            self._write(path, shape, X)
+            with replacing(path) as stream:
+                header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+                np.lib.format.write_array_header_1_0(stream, header)
+                for _, block in self._feature_blocks(X):
+                    stream.write(np.ascontiguousarray(block, dtype="<f4").tobytes())
         stored: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
         return stored
 
-    def _write(self, path: Path, shape: tuple[int, int], X: Any) -> None:
-        """Through a temporary file that only a finished transform renames: a broken run leaves nothing behind."""
-        handle, name = tempfile.mkstemp(suffix=".part", dir=path.parent)
-        os.close(handle)
-        try:
-            mapped = np.lib.format.open_memmap(name, mode="w+", dtype=np.float32, shape=shape)
-            self._fill(mapped, X)
-            mapped.flush()
-            Path(name).replace(path)
-        finally:
-            Path(name).unlink(missing_ok=True)
-
-    def _fill(self, out: FloatArray, X: Any) -> None:
+    def _feature_blocks(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
         transform = _scattering_transform(self.scale, self.padded_shape_, self.angles, self.max_order)
         (height, width), padded = self.image_shape_, self.padded_shape_
         top, left = (padded[0] - height) // 2, (padded[1] - width) // 2
-        for start, stop in _blocks_with_progress(len(out), self.batch_size, "scattering", self.verbose):
+        ranges = list(block_ranges(int(X.shape[0]), self.batch_size))
+        for start, stop in track(ranges, "scattering", events_for(self.verbose)):
             images = np.zeros((stop - start, *padded), dtype=np.float32)
             pixels = read_rows(X, start, stop, np.float32).reshape(-1, height, width)
             images[:, top : top + height, left : left + width] = pixels
@@ -164,7 +146,7 @@ class Scattering(TransformerMixin, BaseEstimator):
             if self.normalize:
                 largest = np.abs(maps).max(axis=(-2, -1), keepdims=True)
                 maps /= np.where(largest > 0, largest, 1)
-            out[start:stop] = maps.reshape(stop - start, -1)
+            yield start, maps.reshape(stop - start, -1)
 
     def _key(self, X: Any) -> str:
         settings = {
@@ -204,7 +186,7 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
             mean += read_rows(X, start, stop).sum(axis=0, dtype=np.float64)
         mean /= n
         covariance = np.zeros((d, d))
-        for start, stop in _blocks_with_progress(n, self.block_size, "covariance", self.verbose):
+        for start, stop in track(list(block_ranges(n, self.block_size)), "covariance", events_for(self.verbose)):
             rows = read_rows(X, start, stop, np.float64) - mean
             covariance += rows.T @ rows
         values, vectors = eigh(covariance, subset_by_index=(d - self.n_components, d - 1))

@@ -1,4 +1,4 @@
-"""A real cluster: data are sent once, a killed worker costs nothing but time, no workers is an error in bounded time."""
+"""A real cluster: data are sent once, a killed worker costs only time, no workers is an error in bounded time."""
 
 from __future__ import annotations
 
