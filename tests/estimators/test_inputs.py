@@ -132,5 +132,5 @@ def test_too_many_samples_for_the_dense_solver_says_what_to_use_instead(monkeypa
     monkeypatch.setattr("masked_subspace.solvers.memory.available_bytes", lambda: 1_000_000)
     big = np.random.default_rng(0).normal(size=(2_000, 3))
     mask = np.ones((2_000, 2_000), dtype=np.float32)
-    with pytest.raises((ValueError, MemoryError), match="192 MB .* only 1 MB .*solver='sparse'"):
+    with pytest.raises((ValueError, MemoryError), match=r"192 MB .* only 1 MB .*solver='sparse'"):
         GMSC(2, solver="dense", soft_mask=mask).fit(big)

@@ -1,0 +1,140 @@
+"""RMSC with several members: views, the prior, the consensus mask, determinism."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from masked_subspace import GMSC, RMSC
+from masked_subspace.estimators.auto import FirstStep, mean_square
+from masked_subspace.estimators.members import draw_members
+from masked_subspace.estimators.prepare import Preparation, whitening_rotation
+from masked_subspace.estimators.views import candidate_views, rank_views
+from masked_subspace.masks import ConsensusMask
+from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.solvers.result import AdmmSettings
+
+
+@pytest.fixture(scope="module")
+def fitted(digits):
+    return RMSC(10, random_state=0, n_jobs=1).fit(digits[0])
+
+
+def test_members_stay_inside_the_prior_and_differ(digits):
+    rows = Preparation.learn(digits[0], center=True, normalize=True).apply(digits[0])
+    members = draw_members(rows, 12, AdmmSettings(1.0), seed=3)
+    scale = mean_square(rows)
+    penalties = np.array([m.settings.penalty for m in members]) / scale
+    weights = np.array([m.settings.mask_weight for m in members]) / scale
+    assert 10**0.5 <= penalties.min() < penalties.max() <= 10**1.5
+    assert 0.01 <= weights.min() < weights.max() <= 10**0.3
+    assert {m.n_links for m in members} == {3, 4, 5}
+    assert len({m.settings.sparsity for m in members}) == 12
+    again = draw_members(rows, 4, AdmmSettings(1.0), seed=3, first=8, weight_floor=1.0)
+    assert [m.settings.penalty for m in again] == [m.settings.penalty for m in members[8:]]
+    assert min(m.settings.mask_weight for m in again) >= scale
+
+
+def test_quantile_rule_leaves_as_many_links_as_asked_for(digits):
+    rows = Preparation.learn(digits[0], center=True, normalize=True).apply(digits[0])
+    G = rows @ rows.T
+    for penalty, links in [(3.0, 4.0), (15.0, 6.0), (30.0, 10.0)]:
+        lam = FirstStep(rows, 0).sparsity(penalty, links)
+        Z = G @ np.linalg.inv(G + 2 * penalty * np.eye(len(G)))
+        np.fill_diagonal(Z, 0)
+        kept = (np.abs(Z) > np.sqrt(2 * lam / penalty)).sum() / len(G)
+        assert kept == pytest.approx(links, rel=0.02)
+
+
+def test_quantile_rule_agrees_on_both_sides_of_the_gram_matrix():
+    X = np.random.default_rng(0).normal(size=(40, 60))
+    wide = FirstStep(X, 0).sparsity(2.0, 5)
+    padded = FirstStep(np.linalg.qr(X.T, mode="r").T.copy(), 0).sparsity(2.0, 5)
+    assert wide == pytest.approx(padded, rel=1e-6)
+
+
+def test_whitening_is_a_power_of_the_singular_values():
+    rng = np.random.default_rng(0)
+    for shape in [(50, 8), (8, 50)]:
+        X = rng.normal(size=shape) * np.linspace(1, 5, shape[1])
+        U, S, _ = np.linalg.svd(X, full_matrices=False)
+        for power in (0.5, 1.0):
+            found = X @ whitening_rotation(X, power)
+            np.testing.assert_allclose(found @ found.T, (U * S ** (2 - 2 * power)) @ U.T, atol=1e-6)
+
+
+def test_new_rows_get_the_same_preparation(digits):
+    X = digits[0]
+    preparation = Preparation.learn(X, center=True, normalize=True, root=True, whitening=0.5)
+    np.testing.assert_allclose(preparation.apply(X[:7]), preparation.apply(X)[:7], atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(preparation.apply(X), axis=1), 1)
+
+
+def test_views_are_scored_and_the_root_needs_nonnegative_data(digits):
+    X = digits[0]
+    assert "root" in {view.name for view in candidate_views(X)}
+    assert "root" not in {view.name for view in candidate_views(X - 1)}
+    ranked = rank_views(X, 10, center=True, seed=0, n_threads=1)
+    assert [view.score for view in ranked] == sorted((view.score for view in ranked), reverse=True)
+    with pytest.raises(ValueError, match='view is "root" but X has negative'):
+        RMSC(10, view="root").fit(X - 1)
+
+
+def test_the_consensus_is_recorded(fitted, digits):
+    assert len(fitted.member_labels_) == 9
+    assert fitted.n_rounds_ == 2
+    record = fitted.history_[-1]
+    assert record["view"] == fitted.view_
+    assert set(record["view_scores"]) == set(fitted.view_scores_)
+    assert len(record["members"]) == 9
+    assert {"sparsity", "penalty", "mask_weight", "n_links", "modularity"} <= set(record["members"][0])
+    assert 0 < record["member_agreement"] <= 1
+    assert isinstance(fitted.soft_mask_, ConsensusMask)
+    assert fitted.certainty_.shape == (300,)
+    assert 0 <= fitted.certainty_.min() <= fitted.certainty_.max() <= 1
+
+
+def test_certain_samples_are_right_more_often(fitted, digits):
+    from masked_subspace.metrics import match_labels
+
+    right = match_labels(digits[1], fitted.labels_) == digits[1]
+    certain = fitted.certainty_ >= np.median(fitted.certainty_)
+    assert right[certain].mean() > right[~certain].mean()
+
+
+def test_the_default_beats_one_member_on_digits(digits):
+    X, y = digits
+    several = [clustering_accuracy(y, RMSC(10, random_state=s).fit(X).labels_) for s in range(3)]
+    one = [clustering_accuracy(y, GMSC(10, random_state=s).fit(X).labels_) for s in range(3)]
+    assert np.mean(several) > np.mean(one)
+
+
+def test_members_auto_depends_on_sparsity(digits):
+    paper = RMSC(10, sparsity=1e-3, random_state=0).fit(digits[0])
+    assert not hasattr(paper, "member_labels_")
+    assert paper.view_ == "plain"
+
+
+def test_dense_and_sparse_members_agree(digits):
+    X = digits[0]
+    dense, sparse = (
+        RMSC(10, members=3, solver=solver, n_candidates=299, random_state=0, view="plain").fit(X)
+        for solver in ("dense", "sparse")
+    )
+    assert adjusted_rand_score(dense.labels_, sparse.labels_) > 0.95
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_same_seed_and_any_thread_count_give_the_same_labels(digits, dtype):
+    X = digits[0].astype(dtype)
+    one, two = (RMSC(10, random_state=5, n_jobs=jobs, members=4).fit(X).labels_ for jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_known_pairs_survive_the_consensus(digits):
+    X, y = digits
+    labels = np.full(len(y), -1)
+    labels[:60] = y[:60]
+    model = RMSC(10, random_state=0, members=4, constraints="hard").fit(X, partial_labels=labels)
+    same_class = y[:60, None] == y[None, :60]
+    same_cluster = model.labels_[:60, None] == model.labels_[None, :60]
+    np.testing.assert_array_equal(same_cluster, same_class)
