@@ -74,7 +74,7 @@ constraints, random_state, n_jobs, verbose : as in `EDSC`
         threshold: float = 1.0,
         affinity: str = "shape-interaction",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = False,
         constraints: str = "soft",

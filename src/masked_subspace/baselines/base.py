@@ -34,7 +34,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
         n_clusters: int,
         affinity: str,
         n_links: int,
-        n_components: int | None,
+        n_components: int | str | None,
         center: bool,
         normalize: bool,
         constraints: str,
@@ -64,12 +64,11 @@ class BaselineClusterer(SelfExpressiveClusterer):
         return found.as_solver_result(time.perf_counter() - started)
 
     def _labeler(self) -> SpectralLabeler:
-        components = None if isinstance(self.n_components, str) else self.n_components
         return BaselineLabeler(
             self.n_clusters,
             affinity=self.affinity,
             n_links=self.n_links,
-            n_components=components,
+            n_components=self.n_components,
             rank=self._affinity_rank(),
             power=getattr(self, "affinity_power", 4.0),
             threshold=getattr(self, "threshold", 1.0),

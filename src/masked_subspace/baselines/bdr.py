@@ -140,7 +140,7 @@ class BDR(BaselineClusterer):
         threshold: float = 0.4,
         affinity: str = "normalized",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",

@@ -121,7 +121,7 @@ class EDSC(BaselineClusterer):
         threshold: float = 1.0,
         affinity: str = "shape-interaction",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",

@@ -80,7 +80,7 @@ class EnSC(BaselineClusterer):
         max_iter: int = 100,
         affinity: str = "symmetric",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",

@@ -21,7 +21,7 @@ class BaselineLabeler(SpectralLabeler):
         *,
         affinity: str = "symmetric",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         rank: int | None = None,
         power: float = 4.0,
         threshold: float = 1.0,
@@ -45,7 +45,7 @@ class LowRankLabeler(SpectralLabeler):
         if self.affinity != "shape-interaction":
             return super().label(representation, evidence, seed)
         W = skinny_graph(representation, self.power)
-        return label_graph(W, self.n_clusters, self.n_components or self.n_clusters, evidence, seed)
+        return label_graph(W, self.n_clusters, self.n_components, evidence, seed)
 
 
 def keep_mass(Z: Any, share: float) -> csr_array:

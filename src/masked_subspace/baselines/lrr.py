@@ -142,7 +142,7 @@ class LRR(BaselineClusterer):
         affinity: str = "shape-interaction",
         affinity_power: float = 4.0,
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -171,6 +171,6 @@ class LRR(BaselineClusterer):
             self.n_clusters,
             affinity=self.affinity,
             n_links=self.n_links,
-            n_components=self.n_components if isinstance(self.n_components, int) else None,
+            n_components=self.n_components,
             power=self.affinity_power,
         )

@@ -55,7 +55,7 @@ class LSR(BaselineClusterer):
         zero_diagonal: bool = True,
         affinity: str = "symmetric",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",

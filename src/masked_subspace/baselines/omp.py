@@ -120,7 +120,7 @@ class SSCOMP(BaselineClusterer):
         tol: float = 1e-6,
         affinity: str = "symmetric",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",

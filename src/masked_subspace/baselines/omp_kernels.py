@@ -13,7 +13,8 @@ def grow_codes(rows, step, correlations, banned, dictionary, targets, support, s
     """Add to each running code the atom most correlated with its residual, and refit it.
 
     `factor[i]` is the Cholesky factor of the Gram matrix of the chosen atoms, `projection[i]` solves it forward; a new
-    atom adds one row to each. `banned[i]` lists atoms that sample i may not use (−1 fills up). A code that has nothing left to gain stops (its size stays below `step + 1`).
+    atom adds one row to each. `banned[i]` lists atoms that sample i may not use (−1 fills up). A code that has nothing
+    left to gain stops (its size stays below `step + 1`).
     """
     dimension = dictionary.shape[1]
     for index in range(rows.shape[0]):

@@ -137,7 +137,7 @@ class SoftS3C(BilevelClustering):
         threshold: float = 1.0,
         affinity: str = "normalized",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -175,12 +175,11 @@ class SoftS3C(BilevelClustering):
             max_iter=self.max_iter,
             n_jobs=self.n_jobs,
         )
-        components = None if isinstance(self.n_components, str) else self.n_components
         labeler = BaselineLabeler(
             self.n_clusters,
             affinity=self.affinity,
             n_links=self.n_links,
-            n_components=components,
+            n_components=self.n_components,
             threshold=self.threshold,
         )
         return run_rounds(

@@ -158,7 +158,7 @@ class SSC(BaselineClusterer):
         threshold: float = 1.0,
         affinity: str = "normalized",
         n_links: int = 5,
-        n_components: int | None = None,
+        n_components: int | str | None = None,
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
