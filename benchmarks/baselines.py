@@ -25,7 +25,8 @@ from sklearn.exceptions import ConvergenceWarning
 from baselines_settings import PRINTED, SETTINGS, Setting
 from masked_subspace.affinity import affinity_matrix
 from masked_subspace.datasets import load_protocol
-from masked_subspace.estimators.labeler import Evidence, label_rows
+from masked_subspace.estimators.labeler import attach_to_nearest
+from masked_subspace.kmeans import cluster_rows
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
 from masked_subspace.spectral import spectral_embedding
 
@@ -49,7 +50,12 @@ def append_record(path: Path, record: dict[str, Any]) -> None:
 def scores(embedding: Any, rows: Any, truth: Any, n_clusters: int, seeds: list[int]) -> dict[str, list[float]]:
     """Accuracy and NMI of one embedding for each seed of k-means."""
     placed = np.abs(embedding).max(axis=1) > 0
-    found = [label_rows(embedding, placed, n_clusters, Evidence(rows), seed) for seed in seeds]
+    found = []
+    for seed in seeds:
+        labels = np.zeros(len(rows), dtype=np.int32)
+        labels[placed] = cluster_rows(embedding[placed], n_clusters, seed)
+        attach_to_nearest(labels, placed, rows)
+        found.append(labels)
     return {
         "accuracy": [float(clustering_accuracy(truth, labels)) for labels in found],
         "nmi": [float(normalized_mutual_info(truth, labels)) for labels in found],
