@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("masked-subspace", "numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
-_COMPUTING = (
-    "solvers", "masks", "estimators", "baselines", "affinity.py", "spectral.py", "kmeans.py", "metrics.py",
-    "preprocessing.py",
-)  # fmt: skip
+_NOT_COMPUTING = frozenset(
+    ("cli", "report", "inputs", "datasets", "experiments", "plots.py", "progress.py", "files.py", "provenance.py")
+)
 
 
 def versions() -> dict[str, str]:
@@ -34,10 +33,10 @@ def code_version() -> str:
     """A short hash of the source files that compute: two results with the same one come from the same code."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
-    for part in _COMPUTING:
-        path = root / part
-        for source in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(source.relative_to(root).as_posix().encode())
+    for source in sorted(root.rglob("*.py")):
+        path = source.relative_to(root)
+        if path.parts[0] not in _NOT_COMPUTING and not path.parts[0].startswith("bench"):
+            digest.update(path.as_posix().encode())
             digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -168,6 +168,8 @@ def _finite_value(value: Any) -> Any:
         return None
     if isinstance(value, list):
         return [_finite_value(item) for item in value]
+    if isinstance(value, dict):
+        return _finite(value)
     return value
 
 

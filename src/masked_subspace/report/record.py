@@ -123,17 +123,22 @@ def _rounds(estimator: Any) -> tuple[Round, ...]:
 
 
 def _plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers and short texts of a history record, and its per-iteration curves as lists."""
-    plain: dict[str, Any] = {}
-    for key, value in record.items():
-        if isinstance(value, np.generic):
-            value = value.item()
-        if value is None or isinstance(value, bool | int | float | str):
-            plain[key] = value
-        elif (
-            isinstance(value, np.ndarray | list | tuple)
-            and np.ndim(value) == 1
-            and np.asarray(value).dtype.kind in "fiu"
-        ):
-            plain[key] = [float(item) for item in value]
-    return plain
+    """A history record as JSON holds it: numbers, texts, curves, scores by name, and lists of members' settings."""
+    plain = {key: _plain_value(value) for key, value in record.items()}
+    return {key: value for key, value in plain.items() if value is not _LEFT_OUT}
+
+
+_LEFT_OUT = object()
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Mapping):
+        return _plain_record(value)
+    if isinstance(value, np.ndarray | list | tuple) and np.ndim(value) <= 1:
+        items = [_plain_value(item) for item in value]
+        return _LEFT_OUT if _LEFT_OUT in items else items
+    return _LEFT_OUT

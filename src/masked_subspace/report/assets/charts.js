@@ -29,7 +29,7 @@ function apart(value, other) {
   return digits < 8 ? value.toFixed(Math.max(0, digits)) : value.toExponential(3);
 }
 
-const told = ['objective', 'mask_change', 'agreement', 'sparsity', 'score', 'n_iter', 'seconds'];
+const told = ['objective', 'mask_change', 'member_agreement', 'sparsity', 'n_iter', 'seconds'];
 
 function drawConvergence(run) {
   const history = run.history;
@@ -41,16 +41,35 @@ function drawConvergence(run) {
     const values = history.map((record) => record[key]);
     if (key.endsWith('_trace') && Array.isArray(last[key]) && last[key].length > 1) {
       figures.push(curve(`${words(key.replace(/_trace$/, ''))} within the last round`, last[key], 'iterations'));
-    } else if (told.includes(key) && values.every((v) => typeof v === 'number') && new Set(values).size > 1) {
+    } else if (told.includes(key) && values.length > 2 && values.every((v) => typeof v === 'number') && new Set(values).size > 1) {
       figures.push(curve(words(key), values, 'rounds'));
     }
   }
   $('curves').replaceChildren(...figures);
-  const columns = keys.filter((key) => history.some((record) => record[key] !== null && record[key] !== undefined && !Array.isArray(record[key])));
-  const rows = history.map((record, k) => [k + 1, ...columns.filter((key) => key !== 'round').map((key) => Array.isArray(record[key]) ? null : record[key])]);
-  const table = { title: '', columns: ['round', ...columns.filter((key) => key !== 'round').map(words)], rows, decimals: [], notes: [] };
-  $('history').replaceChildren(...(rows.length ? [sortableTable(table, 'Each round')] : []));
+  const flat = (value) => value === null || value === undefined || typeof value !== 'object';
+  const columns = keys.filter((key) => key !== 'round' && history.every((record) => flat(record[key])) && history.some((record) => record[key] !== null));
+  const rows = history.map((record, k) => [k + 1, ...columns.map((key) => (record[key] === undefined ? null : record[key]))]);
+  const parts = [];
+  if (rows.length) parts.push(sortableTable({ title: '', columns: ['round', ...columns.map(words)], rows, decimals: [], notes: [] }, 'Each round'));
+  parts.push(...choices(last, words));
+  $('history').replaceChildren(...parts);
   $('convergence').hidden = !history.length;
+}
+
+// What was chosen without labels: scores by name (a dictionary) and settings of members (a list of dictionaries).
+function choices(record, words) {
+  return Object.entries(record).flatMap(([key, value]) => {
+    if (Array.isArray(value) && value.length && value.every((one) => one && typeof one === 'object' && !Array.isArray(one))) {
+      const columns = [...new Set(value.flatMap(Object.keys))];
+      const rows = value.map((one, k) => [k + 1, ...columns.map((name) => (one[name] === undefined ? null : one[name]))]);
+      return [make('h3', {}, `${words(key)[0].toUpperCase()}${words(key).slice(1)} of the last round`), sortableTable({ title: '', columns: ['number', ...columns.map(words)], rows, decimals: [], notes: [] }, words(key))];
+    }
+    if (value && typeof value === 'object' && !Array.isArray(value)) {
+      const rows = Object.entries(value).map(([name, score]) => [name, score]);
+      return [make('h3', {}, words(key)[0].toUpperCase() + words(key).slice(1)), sortableTable({ title: '', columns: ['choice', 'score'], rows, decimals: [], notes: [] }, words(key))];
+    }
+    return [];
+  });
 }
 
 function drawSizes(run) {
