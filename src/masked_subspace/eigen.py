@@ -7,11 +7,13 @@ hundred vectors a soft choice of eigenvectors needs.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import get_num_threads, njit, prange, set_num_threads
+from numba import njit
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
@@ -20,10 +22,12 @@ FloatArray = npt.NDArray[np.floating[Any]]
 _DEGREE = 14
 _ROUNDS = 30
 _DENSE_SIZE = 300
+# Below this many rows a thread costs more than it gives.
+_ROWS_A_THREAD = 10_000
 
 
 def leading_eigenpairs(
-    S: csr_array, k: int, *, seed: int = 0, tol: float = 1e-4, n_threads: int | None = None
+    S: csr_array, k: int, *, seed: int = 0, tol: float = 1e-4, n_threads: int = 1
 ) -> tuple[FloatArray, FloatArray]:
     """The k largest eigenvalues of S, descending, and their vectors with fixed signs."""
     n = S.shape[0]
@@ -32,25 +36,45 @@ def leading_eigenpairs(
         values, vectors = eigh(S.toarray(), subset_by_index=(n - k, n - 1))
         values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
     else:
-        before = get_num_threads()
-        set_num_threads(min(n_threads or before, before))
-        try:
-            values, vectors = _filtered_iteration(S, k, seed, tol)
-        finally:
-            set_num_threads(before)
+        threads = min(n_threads, max(1, n // _ROWS_A_THREAD))
+        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+            values, vectors = _filtered_iteration(_Product(S, pool, threads), k, seed, tol)
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(k)])
     return values, vectors * np.where(signs == 0, 1, signs).astype(vectors.dtype)
 
 
-def _filtered_iteration(S: csr_array, k: int, seed: int, tol: float) -> tuple[FloatArray, FloatArray]:
+class _Product:
+    """out ← a·S·Y + b·Y − out, the rows shared among threads; the result does not depend on how many there are."""
+
+    def __init__(self, S: csr_array, pool: ThreadPoolExecutor | None, threads: int) -> None:
+        self.S = S
+        self.pool = pool
+        edges = np.linspace(0, S.shape[0], threads + 1).astype(int)
+        self.ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+    def __call__(self, Y: FloatArray, out: FloatArray, a: float, b: float) -> None:
+        S, one = self.S, self.S.dtype.type
+
+        def rows(limits: tuple[int, int]) -> None:
+            _product_rows(S.indptr, S.indices, S.data, Y, out, one(a), one(b), limits[0], limits[1])
+
+        if self.pool is None:
+            rows(self.ranges[0])
+        else:
+            list(self.pool.map(rows, self.ranges))
+
+
+def _filtered_iteration(product: _Product, k: int, seed: int, tol: float) -> tuple[FloatArray, FloatArray]:
     """Rounds of: a Chebyshev polynomial damps [−1, cut], QR, Rayleigh–Ritz, a better cut."""
+    n, dtype = product.S.shape[0], product.S.dtype
     block = k + max(10, k // 10)
-    Y = np.random.default_rng(seed).standard_normal((S.shape[0], block)).astype(S.dtype)
+    Y = np.random.default_rng(seed).standard_normal((n, block)).astype(dtype)
     cut = 0.3
     for _ in range(_ROUNDS):
-        Y = np.linalg.qr(_filter(S, Y, cut))[0]
-        SY = S @ Y
+        Y = np.linalg.qr(_filter(product, Y, cut))[0]
+        SY = np.zeros_like(Y)
+        product(Y, SY, 1, 0)
         H = Y.T @ SY
         values, rotation = np.linalg.eigh((H + H.T) / 2)
         values, rotation = values[::-1], np.ascontiguousarray(rotation[:, ::-1])
@@ -62,36 +86,33 @@ def _filtered_iteration(S: csr_array, k: int, seed: int, tol: float) -> tuple[Fl
     return values[:k], np.ascontiguousarray(Y[:, :k])
 
 
-def _filter(S: csr_array, Y: FloatArray, cut: float) -> FloatArray:
+def _filter(product: _Product, Y: FloatArray, cut: float) -> FloatArray:
     """T_m((S − c)/e) Y with [c − e, c + e] = [−1, cut]: grows above the cut, stays bounded below it."""
     half, centre = (cut + 1) / 2, (cut - 1) / 2
-    one = S.dtype.type
-    previous = Y.copy()
-    current = np.zeros_like(Y)
-    # T₁ = (S − c)/e from T₀: the three-term step with half the factor and nothing to subtract
-    _chebyshev_step(S.indptr, S.indices, S.data, previous, current, one(1 / half), one(-centre / half))
+    previous, current = Y.copy(), np.zeros_like(Y)
+    # T₁ = (S − c)/e: the three-term step with half the factors and nothing to subtract
+    product(previous, current, 1 / half, -centre / half)
     for _ in range(_DEGREE - 1):
-        _chebyshev_step(S.indptr, S.indices, S.data, current, previous, one(2 / half), one(-2 * centre / half))
+        product(current, previous, 2 / half, -2 * centre / half)
         previous, current = current, previous
         size = np.abs(current).max()
         if size > 1e15:
             previous /= size
             current /= size
-    filtered: FloatArray = current / np.maximum(np.abs(current).max(axis=0), np.finfo(S.dtype).tiny)
+    filtered: FloatArray = current / np.maximum(np.abs(current).max(axis=0), np.finfo(Y.dtype).tiny)
     return filtered
 
 
-@njit(cache=True, parallel=True, fastmath=True)
-def _chebyshev_step(  # type: ignore[no-untyped-def]
-    indptr, indices, data, current, out, product_factor, identity_factor
+@njit(cache=True, nogil=True, fastmath=True)
+def _product_rows(  # type: ignore[no-untyped-def]
+    indptr, indices, data, Y, out, a, b, start, stop
 ):
-    """out ← product_factor·S·current + identity_factor·current − out, one row after the other."""
-    n, width = current.shape
-    for i in prange(n):
+    width = Y.shape[1]
+    for i in range(start, stop):
         for column in range(width):
-            out[i, column] = identity_factor * current[i, column] - out[i, column]
+            out[i, column] = b * Y[i, column] - out[i, column]
         for position in range(indptr[i], indptr[i + 1]):
-            weight = product_factor * data[position]
+            weight = a * data[position]
             j = indices[position]
             for column in range(width):
-                out[i, column] += weight * current[j, column]
+                out[i, column] += weight * Y[j, column]

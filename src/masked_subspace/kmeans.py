@@ -1,4 +1,4 @@
-"""k-means on the rows of an embedding, free or under known pairs."""
+"""k-means on the rows of an embedding, free or from anchors: samples whose cluster is given."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
-
-from masked_subspace.masks.pairs import KnownPairs
+from threadpoolctl import threadpool_limits
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -22,12 +19,16 @@ def restarts_for(n_samples: int) -> int:
     return 20 if n_samples <= 20_000 else 5 if n_samples <= 200_000 else 2
 
 
-def cluster_rows(rows: FloatArray, n_clusters: int, seed: int, n_init: int | None = None) -> IntArray:
+def cluster_rows(
+    rows: FloatArray, n_clusters: int, seed: int, n_init: int | None = None, n_threads: int = 1
+) -> IntArray:
     """`eq:rmsc`, subproblem Q: Σ_ik Q_ik ‖F_i − m_k‖² at its best over restarts."""
     if n_clusters == 1:
         return np.zeros(len(rows), dtype=np.int32)
     model = KMeans(n_clusters, n_init=n_init or restarts_for(len(rows)), random_state=seed)
-    labels: IntArray = model.fit(_distinct_enough(rows, n_clusters, seed)).labels_.astype(np.int32)
+    # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
+    with threadpool_limits(n_threads if len(rows) > 20_000 else 1):
+        labels: IntArray = model.fit(_distinct_enough(rows, n_clusters, seed)).labels_.astype(np.int32)
     return labels
 
 
@@ -40,112 +41,74 @@ def _distinct_enough(rows: FloatArray, n_clusters: int, seed: int) -> FloatArray
     return rows + (1e-6 * noise).astype(rows.dtype)
 
 
-def cluster_rows_with_pairs(
-    rows: FloatArray, n_clusters: int, known: KnownPairs, start: IntArray, max_iter: int = 100
+def cluster_rows_from_anchors(
+    rows: FloatArray, n_clusters: int, anchors: IntArray, seed: int, n_init: int | None = None
 ) -> IntArray:
-    """k-means in which every group of must-linked samples moves as one and conflicting groups never meet.
+    """k-means in which the samples with `anchors` ≥ 0 stay in the cluster of that number.
 
-    Starts from a free partition, then alternates centres and the cheapest permitted assignment. A set of groups that
-    all exclude each other (as partial labels give) is assigned exactly by the Hungarian method, any other set one group
-    at a time, the most constrained first.
+    The centres of anchored clusters start at the mean of their anchors, the others by greedy k-means++ away from these;
+    of several starts the one with the smallest Σ‖F_i − m_k‖² counts (Basu, Banerjee & Mooney 2002).
     """
-    free = known.group < 0
-    size = np.bincount(known.group[~free], minlength=known.n_groups)
-    group_rows = np.zeros((known.n_groups, rows.shape[1]))
-    np.add.at(group_rows, known.group[~free], rows[~free])
-    families = _conflict_families(known)
-    labels = start.astype(np.int32).copy()
-    for _ in range(max_iter):
-        centres = _centres(rows, labels, n_clusters)
-        distance = ((rows[free] ** 2).sum(axis=1)[:, None] - 2 * rows[free] @ centres.T) + (centres**2).sum(axis=1)
-        # Σ over the group's samples of ‖x − c‖², without the part that does not depend on c
-        cost = size[:, None] * (centres**2).sum(axis=1)[None, :] - 2 * group_rows @ centres.T
-        group_label = _assign_groups(cost, families, known, n_clusters)
-        new = labels.copy()
-        new[free] = distance.argmin(axis=1)
-        new[~free] = group_label[known.group[~free]]
-        if np.array_equal(new, labels):
-            break
-        labels = new
-    return labels
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    anchored = np.unique(anchors[anchors >= 0])
+    fixed = np.flatnonzero(anchors >= 0)
+    rng = np.random.default_rng(seed)
+    # With an anchor in every cluster nothing is left to chance.
+    starts = 1 if len(anchored) == n_clusters else n_init or max(2, restarts_for(len(rows)) // 2)
+    best: IntArray = np.zeros(len(rows), dtype=np.int32)
+    lowest = np.inf
+    for _ in range(starts):
+        centres = _starting_centres(rows, n_clusters, anchors, anchored, rng)
+        labels, inertia = _lloyd(rows, centres, anchors, fixed)
+        if inertia < lowest:
+            best, lowest = labels, inertia
+    return best
 
 
-def _centres(rows: FloatArray, labels: IntArray, n_clusters: int) -> FloatArray:
-    sums = np.zeros((n_clusters, rows.shape[1]))
-    np.add.at(sums, labels, rows)
-    count = np.bincount(labels, minlength=n_clusters)
-    centres: FloatArray = sums / np.maximum(count, 1)[:, None]
-    for empty in np.flatnonzero(count == 0):
-        nearest = ((rows[:, None, :] - centres[None, count > 0, :]) ** 2).sum(axis=2).min(axis=1)
-        centres[empty] = rows[int(nearest.argmax())]
-        count[empty] = 1
+def cluster_means(rows: FloatArray, labels: IntArray, n_clusters: int, otherwise: FloatArray) -> FloatArray:
+    """Mean row of each cluster; an empty one keeps its row of `otherwise`. Samples with a label < 0 do not count."""
+    inside = np.flatnonzero(labels >= 0)
+    ones = np.ones(len(inside))
+    members = csr_array((ones, (labels[inside], inside)), shape=(n_clusters, len(rows)))
+    count = np.bincount(labels[inside], minlength=n_clusters)[:, None]
+    means: FloatArray = np.where(count > 0, (members @ rows) / np.maximum(count, 1), otherwise)
+    return means
+
+
+def _starting_centres(
+    rows: FloatArray, n_clusters: int, anchors: IntArray, anchored: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    centres = cluster_means(rows, anchors, n_clusters, np.zeros((n_clusters, rows.shape[1])))
+    nearest = squared_distances(rows, centres[anchored]).min(axis=1, initial=np.inf)
+    trials = 2 + int(np.log(n_clusters))
+    for k in np.setdiff1d(np.arange(n_clusters), anchored):
+        total = nearest.sum()
+        weights = nearest / total if 0 < total < np.inf else None
+        tried = rng.choice(len(rows), trials, p=weights)
+        after = np.minimum(nearest[:, None], squared_distances(rows, rows[tried]))
+        winner = int(after.sum(axis=0).argmin())
+        centres[k], nearest = rows[tried[winner]], after[:, winner]
     return centres
 
 
-def _conflict_families(known: KnownPairs) -> list[npt.NDArray[np.intp]]:
-    """Groups that are tied to each other by conflicts."""
-    pairs = known.conflict_pairs()
-    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(known.n_groups, known.n_groups))
-    n_families, family = connected_components(graph, directed=False)
-    order = np.argsort(family, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(family, minlength=n_families))[:-1])
-
-
-def _assign_groups(
-    cost: FloatArray, families: list[npt.NDArray[np.intp]], known: KnownPairs, n_clusters: int
-) -> IntArray:
-    result = np.empty(len(cost), dtype=np.int32)
-    for family in families:
-        if len(family) == 1:
-            result[family] = cost[family].argmin(axis=1)
-            continue
-        inside = known.conflicts[np.isin(known.conflicts // known.n_groups, family)]
-        is_clique = len(inside) == len(family) * (len(family) - 1)
-        if is_clique and len(family) <= n_clusters:
-            result[family] = linear_sum_assignment(cost[family])[1]
-        else:
-            result[family] = _colour(cost[family], _local_conflicts(family, inside, known.n_groups), n_clusters)
-    return result
-
-
-def _local_conflicts(
-    family: npt.NDArray[np.intp], keys: npt.NDArray[np.int64], n_groups: int
-) -> list[npt.NDArray[np.intp]]:
-    """For each group of the family, the positions of the groups it must avoid."""
-    a = np.searchsorted(family, keys // n_groups)
-    b = np.searchsorted(family, keys % n_groups)
-    return [b[a == position] for position in range(len(family))]
-
-
-def _colour(cost: FloatArray, avoid: list[npt.NDArray[np.intp]], n_clusters: int, budget: int = 20_000) -> IntArray:
-    """Cheapest-first assignment with bounded backtracking; groups with the most conflicts are placed first."""
-    order = sorted(range(len(avoid)), key=lambda g: (-len(avoid[g]), g))
-    preference = np.argsort(cost, axis=1, kind="stable")
-    colour = np.full(len(avoid), -1, dtype=np.int32)
-    tried = np.zeros(len(avoid), dtype=np.int64)
-    depth = 0
-    while 0 <= depth < len(order):
-        budget -= 1
-        if budget < 0:
+def _lloyd(
+    rows: FloatArray, centres: FloatArray, anchors: IntArray, fixed: npt.NDArray[np.intp], max_iter: int = 100
+) -> tuple[IntArray, float]:
+    labels: IntArray = np.full(len(rows), -1, dtype=np.int32)
+    for _ in range(max_iter):
+        distance = squared_distances(rows, centres)
+        new = distance.argmin(axis=1).astype(np.int32)
+        new[fixed] = anchors[fixed]
+        if np.array_equal(new, labels):
             break
-        group = order[depth]
-        taken = set(colour[avoid[group]].tolist())
-        while tried[depth] < n_clusters and int(preference[group, tried[depth]]) in taken:
-            tried[depth] += 1
-        if tried[depth] < n_clusters:
-            colour[group] = preference[group, tried[depth]]
-            tried[depth] += 1
-            depth += 1
-            if depth < len(order):
-                tried[depth] = 0
-        else:
-            depth -= 1
-            if depth >= 0:
-                colour[order[depth]] = -1
-    if depth < len(order):
-        raise ValueError(
-            f"cannot_link cannot be kept with n_clusters={n_clusters}: no assignment of the {len(order)} tied groups "
-            "was found in which no two conflicting ones share a cluster; raise n_clusters, remove pairs, or use "
-            'constraints="soft".'
-        )
-    return colour
+        labels = new
+        centres = cluster_means(rows, labels, len(centres), centres)
+    return labels, float(distance[np.arange(len(rows)), labels].sum())
+
+
+def squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
+    """‖row − centre‖² for all pairs."""
+    inner = rows @ centres.T
+    squared = np.einsum("ij,ij->i", rows, rows)[:, None] - 2 * inner + np.einsum("ij,ij->i", centres, centres)
+    distances: FloatArray = np.maximum(squared, 0)
+    return distances

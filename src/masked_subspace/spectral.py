@@ -31,7 +31,9 @@ class Embedding:
     placed: npt.NDArray[np.bool_]
 
 
-def spectral_embedding(W: csr_array, n_clusters: int, n_components: Components, seed: int) -> Embedding:
+def spectral_embedding(
+    W: csr_array, n_clusters: int, n_components: Components, seed: int, n_threads: int = 1
+) -> Embedding:
     """Leading eigenvectors of D^-½ W D^-½, rows scaled to unit length.
 
     `n_components` is their number (None: K). `"auto"` weights up to 4K of them by λ^t, see `diffusion_weights`.
@@ -41,7 +43,9 @@ def spectral_embedding(W: csr_array, n_clusters: int, n_components: Components, 
     graph = W if placed.all() else csr_array(W[placed][:, placed])
     auto = n_components == "auto"
     wanted = vectors_to_weigh(n_clusters) if auto else int(n_components or n_clusters)
-    values, vectors = leading_eigenpairs(normalized_graph(graph), min(wanted, graph.shape[0]), seed=seed)
+    values, vectors = leading_eigenpairs(
+        normalized_graph(graph), min(wanted, graph.shape[0]), seed=seed, n_threads=n_threads
+    )
     if auto:
         vectors = weighted(vectors, values, n_clusters)
     rows = np.zeros((n, vectors.shape[1]), dtype=W.dtype)

@@ -93,10 +93,11 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         refuse_degenerate(X, center=self.center, counts=counts)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         events = events_for(self.verbose)
-        with threadpool_limits(limits=thread_count(self.n_jobs)):
+        # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
+        with threadpool_limits(1):
             preparation = self._choose_preparation(X, seed, events)
             rows = preparation.apply(X)
-            evidence = Evidence(rows, known, self.constraints == "hard")
+            evidence = Evidence(rows, known, self.constraints == "hard", thread_count(self.n_jobs))
             result = self._fit_rows(rows, evidence, seed, events)
         self._preparation = preparation
         self._rows = rows
@@ -158,7 +159,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         """Labels of new samples: each is rebuilt from the training samples, and they vote with |z|."""
         check_is_fitted(self)
         X = check_samples(self, X, reset=False)
-        with threadpool_limits(limits=thread_count(self.n_jobs)):
+        with threadpool_limits(1):
             return vote(self._rows, self.labels_, self._preparation.apply(X), thread_count(self.n_jobs))
 
 

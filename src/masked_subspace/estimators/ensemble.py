@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from joblib import Parallel, delayed
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace.affinity import affinity_matrix
 from masked_subspace.consensus import agreement_with, consensus_embedding, modularity
-from masked_subspace.estimators.labeler import Evidence, Labeling, label_graph, label_rows
+from masked_subspace.estimators.labeler import Evidence, Labeling, graph_with_pairs, label_graph, label_rows
 from masked_subspace.estimators.members import Member, draw_members, settings_of
 from masked_subspace.estimators.representer import PreparedRepresenter, Progress
 from masked_subspace.estimators.rounds import RoundsResult, describe, round_record, with_known_pairs
@@ -88,7 +89,7 @@ def run_ensemble(
             affinity_matrix(solution.representation, affinity, n_links=member.n_links)
             for member, solution in zip(members, solutions, strict=True)
         ]
-        voices = [label_graph(graph, n_clusters, n_components, evidence, seed, n_init=5) for graph in graphs]
+        voices = _label_all(graphs, n_clusters, n_components, evidence, seed)
         voted = [voice.labels for voice in voices]
         labeling = _consensus(voted, graphs, n_clusters, evidence, seed)
         medoid = int(np.argmax([adjusted_rand_score(labeling.labels, labels) for labels in voted]))
@@ -122,12 +123,25 @@ def _solve(
         events.finished(f"{name}, {len(members)} members")
 
 
+def _label_all(
+    graphs: list[csr_array], n_clusters: int, n_components: int | str | None, evidence: Evidence, seed: int
+) -> list[Labeling]:
+    """Each member's labels; members share the threads, each of them using one."""
+    alone = replace(evidence, n_threads=1)
+    labeled: list[Labeling] = Parallel(n_jobs=evidence.n_threads, backend="threading")(
+        delayed(label_graph)(graph, n_clusters, n_components, alone, seed, n_init=5) for graph in graphs
+    )
+    return labeled
+
+
 def _consensus(
     voted: list[IntArray], graphs: list[csr_array], n_clusters: int, evidence: Evidence, seed: int
 ) -> Labeling:
     embedding = consensus_embedding(voted, n_clusters)
-    labels = label_rows(embedding, np.ones(len(embedding), dtype=bool), n_clusters, evidence, seed)
     mean_graph = csr_array(sum(graphs[1:], start=graphs[0]) * graphs[0].dtype.type(1 / len(graphs)))
+    if evidence.known is not None:
+        mean_graph = graph_with_pairs(mean_graph, evidence.known)
+    labels = label_rows(embedding, np.ones(len(embedding), dtype=bool), mean_graph, n_clusters, evidence, seed)
     return Labeling(labels, mean_graph, embedding)
 
 

@@ -11,7 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace.affinity import affinity_matrix
-from masked_subspace.kmeans import cluster_rows, cluster_rows_with_pairs
+from masked_subspace.diffusion import Settle, spread_labels
+from masked_subspace.group_assignment import GroupAssigner
+from masked_subspace.kmeans import cluster_rows, cluster_rows_from_anchors
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.spectral import Components, spectral_embedding
@@ -31,11 +33,13 @@ class Labeling:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a labeler may use besides the representation: the rows, the known pairs, how strictly to keep them."""
+    """What a labeler may use besides the representation: the rows, the known pairs and how strictly to keep them, and
+    how many threads."""
 
     X: FloatArray
     known: KnownPairs | None = None
     hard: bool = False
+    n_threads: int = 1
 
 
 class Labeler(Protocol):
@@ -81,31 +85,46 @@ def label_graph(
     """Spectral clustering of one graph, with the known pairs laid into it first."""
     if evidence.known is not None:
         W = graph_with_pairs(W, evidence.known)
-    embedding = spectral_embedding(W, n_clusters, n_components, seed)
-    labels = label_rows(embedding.vectors, embedding.placed, n_clusters, evidence, seed, n_init)
+    embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
+    labels = label_rows(embedding.vectors, embedding.placed, W, n_clusters, evidence, seed, n_init)
     return Labeling(labels, W, embedding.vectors)
 
 
 def label_rows(
     embedding: FloatArray,
     placed: npt.NDArray[np.bool_],
+    W: csr_array,
     n_clusters: int,
     evidence: Evidence,
     seed: int,
     n_init: int | None = None,
 ) -> IntArray:
-    """k-means on the placed rows of an embedding; the others follow their nearest, known pairs are kept."""
-    known = evidence.known
-    labels: IntArray = np.zeros(len(embedding), dtype=np.int32)
+    """k-means on the placed rows of an embedding; the others follow their nearest.
+
+    What is known anchors the clusters, and then spreads over the graph W.
+    """
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # The graph is dust: most samples link to nobody. The rows themselves say more than it does.
-        labels = cluster_rows(evidence.X, n_clusters, seed, n_init)
-    else:
-        labels[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init)
+        embedding, placed = evidence.X, np.ones(len(placed), dtype=bool)
+    labels: IntArray = np.zeros(len(embedding), dtype=np.int32)
+    known = evidence.known
+    if known is None:
+        labels[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init, evidence.n_threads)
         attach_to_nearest(labels, placed, evidence.X)
-    if known is not None and (evidence.hard or known.partial_labels is not None):
-        labels = cluster_rows_with_pairs(embedding, n_clusters, known, labels)
-    return labels
+        return labels
+    anchors = known.anchors(n_clusters)
+    labels[placed] = cluster_rows_from_anchors(embedding[placed], n_clusters, anchors[placed], seed, n_init)
+    attach_to_nearest(labels, placed, evidence.X)
+    return spread_labels(W, labels, anchors, n_clusters, settle=_settling(known, n_clusters, anchors, evidence.hard))
+
+
+def _settling(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool) -> Settle | None:
+    """How the known pairs overrule labels: all of them, known labels only, or not at all."""
+    if hard:
+        return GroupAssigner(known, n_clusters, anchors).settle
+    if known.partial_labels is None:
+        return None
+    return lambda labels, _cost: np.where(anchors >= 0, anchors, labels).astype(labels.dtype)
 
 
 def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatArray) -> None:
@@ -117,15 +136,11 @@ def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatA
 
 
 def graph_with_pairs(W: csr_array, known: KnownPairs, links_a_sample: int = 10) -> csr_array:
-    """The graph without cannot-link edges and with must-link ones, as strong as the strongest edge.
-
-    A group of g samples would have g(g−1)/2 must-link edges; a ring with chords of doubling length ties it together
-    with a few edges a sample.
-    """
+    """The graph without cannot-link edges and with must-link ones, as strong as the strongest edge."""
     rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
     keep = ~known.apart(rows, W.indices)
     strongest = float(W.data.max(initial=0.0)) or 1.0
-    source, target = _ring_edges(known, links_a_sample)
+    source, target = known.must_link_edges(links_a_sample)
     data = np.concatenate([W.data[keep], np.full(2 * len(source), strongest, dtype=W.dtype)])
     row = np.concatenate([rows[keep], source, target])
     col = np.concatenate([W.indices[keep], target, source])
@@ -135,18 +150,3 @@ def graph_with_pairs(W: csr_array, known: KnownPairs, links_a_sample: int = 10) 
     first = np.ones(len(row), dtype=bool)
     first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
     return csr_array((data[first], (row[first], col[first])), shape=W.shape)
-
-
-def _ring_edges(known: KnownPairs, links_a_sample: int) -> tuple[IntArray, IntArray]:
-    order = np.argsort(known.group, kind="stable")
-    order = order[known.group[order] >= 0]
-    group = known.group[order]
-    start = np.searchsorted(group, group, side="left")
-    size = np.bincount(group, minlength=known.n_groups)[group]
-    place = np.arange(len(order)) - start
-    sources, targets = [], []
-    for hop in (1 << np.arange(max(1, links_a_sample // 2))).tolist():
-        active = size > hop
-        sources.append(order[active])
-        targets.append(order[(start + (place + hop) % np.maximum(size, 1))[active]])
-    return np.concatenate(sources), np.concatenate(targets)

@@ -10,6 +10,8 @@ import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from masked_subspace.masks.base import row_blocks
+from masked_subspace.parallel.mapped import MappedArray
+from masked_subspace.parallel.spill import empty_in_file, is_dask_array, rows_in_file
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -21,7 +23,9 @@ def is_counts(X: Any) -> bool:
 
 def check_samples(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
     """X as a finite float array with samples as rows. float32 stays float32, small integers become float32."""
-    if isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
+    if is_dask_array(X):
+        X = rows_in_file(X)
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
     least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
     checked: FloatArray = validate_data(
@@ -84,7 +88,16 @@ class Preparation:
         return cls(mean, normalize, root, whitening_rotation(plain.apply(X), whitening))
 
     def apply(self, X: FloatArray) -> FloatArray:
-        """The rows the solver sees. A row that equals the mean stays zero: a sample that nothing can rebuild."""
+        """The rows the solver sees. What lives in a file stays in one: its rows go through memory in blocks."""
+        if MappedArray.of(X) is None:
+            return self._rows(X)
+        out = empty_in_file(X.shape, X.dtype)
+        for start, stop in row_blocks(len(X), X.shape[1]):
+            out[start:stop] = self._rows(X[start:stop])
+        return np.asarray(out)
+
+    def _rows(self, X: FloatArray) -> FloatArray:
+        """A row that equals the mean stays zero: a sample that nothing can rebuild."""
         rows: FloatArray = np.sqrt(np.maximum(X, 0)) if self.root else np.array(X, order="C")
         size = 0.0
         if self.mean is not None:

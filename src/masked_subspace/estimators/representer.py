@@ -199,13 +199,12 @@ def _prepare_sparse(
 def _candidates(
     spec: MaskedRepresenter, X: FloatArray, known: KnownPairs | None, threads: int, seed: int
 ) -> npt.NDArray[np.int32]:
-    from masked_subspace.estimators.labeler import _ring_edges
     from masked_subspace.solvers.candidates import find_candidates
 
     recipe = spec.hard_mask if isinstance(spec.hard_mask, NeighborMask) else NeighborMask(int(spec.n_candidates))
     must = None
     if known is not None:
-        source, target = _ring_edges(known, 4)
+        source, target = known.must_link_edges(4)
         must = np.concatenate([np.stack([source, target], 1), np.stack([target, source], 1)])
     m = min(recipe.n_neighbors, len(X) - 1)
     return find_candidates(X, m, search=recipe.search, must_link=must, n_threads=threads, random_state=seed)
