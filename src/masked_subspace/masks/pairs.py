@@ -116,6 +116,61 @@ class KnownPairs:
         """Pairs of groups that must stay apart, both ways round."""
         return np.stack([self.conflicts // self.n_groups, self.conflicts % self.n_groups], axis=1)
 
+    def anchors(self, n_clusters: int) -> npt.NDArray[np.int64]:
+        """For each sample the cluster it is tied to, −1 where that is open.
+
+        Known labels name their clusters (themselves if all are below K, else by rank). Pairs alone name none, but
+        groups that all exclude each other may be numbered freely: the largest such groups are, found greedily.
+        """
+        anchors = np.full(len(self.group), -1, dtype=np.int64)
+        if self.partial_labels is not None:
+            known = self.partial_labels >= 0
+            names, rank = np.unique(self.partial_labels[known], return_inverse=True)
+            if len(names) > n_clusters:
+                raise ValueError(
+                    f"partial_labels has {len(names)} different labels but n_clusters={n_clusters}; raise n_clusters."
+                )
+            cluster = self.partial_labels[known] if names[-1] < n_clusters else rank
+            by_group = np.full(self.n_groups, -1, dtype=np.int64)
+            by_group[self.group[known]] = cluster
+            anchors[self.group >= 0] = by_group[self.group[self.group >= 0]]
+            return anchors
+        size = np.bincount(self.group[self.group >= 0], minlength=self.n_groups)
+        for number, group in enumerate(self._largest_clique(size, n_clusters)):
+            anchors[self.group == group] = number
+        return anchors
+
+    def _largest_clique(self, size: IntArray, most: int) -> list[int]:
+        """Groups in conflict with each other, taken greedily by size; ties go to the one with more conflicts."""
+        pairs = self.conflict_pairs()
+        degree = np.bincount(pairs[:, 0], minlength=self.n_groups)
+        chosen: list[int] = []
+        fits = np.ones(self.n_groups, dtype=bool)
+        for group in np.lexsort((-degree, -size)).tolist():
+            if len(chosen) < most and fits[group]:
+                chosen.append(group)
+                neighbours = pairs[pairs[:, 0] == group, 1]
+                fits &= np.isin(np.arange(self.n_groups), neighbours)
+        return chosen
+
+    def must_link_edges(self, links_a_sample: int) -> tuple[IntArray, IntArray]:
+        """Edges that tie every group together with a few links a sample: a ring with chords of doubling length.
+
+        All g(g−1)/2 pairs of a group of g samples would be too many.
+        """
+        order = np.argsort(self.group, kind="stable")
+        order = order[self.group[order] >= 0]
+        group = self.group[order]
+        start = np.searchsorted(group, group, side="left")
+        size = np.bincount(group, minlength=self.n_groups)[group]
+        place = np.arange(len(order)) - start
+        sources, targets = [], []
+        for hop in (1 << np.arange(max(1, links_a_sample // 2))).tolist():
+            active = size > hop
+            sources.append(order[active])
+            targets.append(order[(start + (place + hop) % np.maximum(size, 1))[active]])
+        return np.concatenate(sources), np.concatenate(targets)
+
     def violations(self, labels: IntArray) -> int:
         """How many groups are torn apart, plus how many group conflicts share a cluster."""
         torn = 0
