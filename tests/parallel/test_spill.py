@@ -53,9 +53,10 @@ def test_a_failing_source_leaves_nothing(folder: Path) -> None:
     assert not list(folder.iterdir())
 
 
-def test_integers_become_float64(folder: Path) -> None:
-    rows = rows_in_file(np.arange(12, dtype=np.uint8).reshape(4, 3))
-    assert rows.dtype == np.float64
+@pytest.mark.parametrize(("given", "kept"), [("u1", "f4"), ("i8", "f8"), ("f4", "f4"), ("f8", "f8")])
+def test_small_integers_become_float32(folder: Path, given: str, kept: str) -> None:
+    rows = rows_in_file(np.arange(12, dtype=given).reshape(4, 3))
+    assert rows.dtype == np.dtype(kept)
     np.testing.assert_array_equal(rows[3], [9, 10, 11])
 
 

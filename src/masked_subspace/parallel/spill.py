@@ -39,7 +39,8 @@ def rows_in_file(X: Any) -> np.memmap:
     """A dask array (or anything that is read by rows) written to a temporary file, one block in memory at a time."""
     check_rows(X)
     shape = (int(X.shape[0]), int(X.shape[1]))
-    out = empty_in_file(shape, float_dtype(X))
+    small_numbers = X.dtype.kind in "ui" and X.dtype.itemsize <= 2
+    out = empty_in_file(shape, np.float32 if small_numbers else float_dtype(X))
     for start, stop in _blocks_of(X):
         out[start:stop] = read_rows(X, start, stop, out.dtype)
     return out
