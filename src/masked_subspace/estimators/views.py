@@ -22,7 +22,9 @@ from masked_subspace.solvers.candidates import find_candidates
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
-WHITENINGS = (0.0, 0.25, 0.5, 0.75)
+WHITENINGS = (0.0, 0.5)
+# By how much a view must stand apart better than the plain one to be taken.
+MARGIN = 0.005
 _NEIGHBOURS = 5
 _PROBE_SIZE = 2_000
 
@@ -38,7 +40,7 @@ class View:
 
 
 def candidate_views(X: FloatArray) -> list[View]:
-    """The views worth a look: four strengths of whitening, and the square root where nothing is negative."""
+    """The views worth a look: plain, half whitened, and the square root where nothing is negative."""
     views = [View("plain" if power == 0 else f"whitened {power:g}", False, power) for power in WHITENINGS]
     if X.min() >= 0:
         views.append(View("root", True, 0.0))
@@ -46,16 +48,19 @@ def candidate_views(X: FloatArray) -> list[View]:
 
 
 def rank_views(X: FloatArray, n_clusters: int, *, center: bool, seed: int, n_threads: int) -> list[View]:
-    """All candidate views with their scores, best first. Large data are judged by a seeded sample."""
-    if len(X) > _PROBE_SIZE:
-        keep = max(_PROBE_SIZE, 20 * n_clusters)
-        X = X[np.sort(np.random.default_rng(seed).choice(len(X), min(keep, len(X)), replace=False))]
+    """All candidate views with their scores, the one to take first: the best, or plain if none is clearly better.
+
+    Large data are judged by a seeded sample, with enough of each cluster to see its shape.
+    """
+    keep = max(_PROBE_SIZE, 60 * n_clusters)
+    if len(X) > keep:
+        X = X[np.sort(np.random.default_rng(seed).choice(len(X), keep, replace=False))]
     scored = []
     for view in candidate_views(X):
         preparation = Preparation.learn(X, center=center, normalize=True, root=view.root, whitening=view.whitening)
         score = _own_modularity(preparation.apply(X), n_clusters, seed, n_threads)
         scored.append(View(view.name, view.root, view.whitening, score))
-    return sorted(scored, key=lambda view: -view.score)
+    return sorted(scored, key=lambda view: -(view.score + MARGIN * (view.name == "plain")))
 
 
 def neighbour_graph(rows: FloatArray, n_neighbours: int, n_threads: int) -> csr_array:
