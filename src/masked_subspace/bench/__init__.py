@@ -1,0 +1,86 @@
+"""`masked-subspace bench`: how fast the exact solver is, as ratios to the plain Algorithm 1 on the same machine."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["main", "run_bench"]
+
+
+def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> dict[str, Any]:
+    """Measure and return everything as plain data. `quick` stays under two minutes on a free core."""
+    from masked_subspace.bench import cases, extras
+    from masked_subspace.bench.measure import bench_rows, measure
+    from masked_subspace.provenance import provenance
+
+    run: dict[str, Any] = {"machine": provenance(threads=1), "quick": quick, "cases": []}
+    if quick:
+        chosen = cases.model_cases((1000,), full_run_up_to=0, sampled=5)
+        chosen += [case for case in cases.regime_cases(1000, 5) if "p=2" in case.name]
+    else:
+        chosen = cases.model_cases((1000, 2000, 4000), full_run_up_to=2000, sampled=3)
+        chosen += cases.regime_cases(1000, 10)
+    wanted = set(parts) if "all" not in parts else {"cases", "large", "peers", "threads", "rounds", "import", "growth"}
+    if "cases" in wanted:
+        for case in chosen:
+            X, y = bench_rows(case.n_samples)
+            run["cases"].append(measure(case, X, y, repeats=1 if quick or case.n_samples > 2000 else 3))
+            _say(run["cases"][-1])
+    if quick:
+        return run
+    if "large" in wanted:
+        run["cases"] += [extras.isolated(case) for case in cases.large_cases()]
+    if "peers" in wanted:
+        run["peers"] = extras.peers((1000, 2000, 4000))
+    if "threads" in wanted:
+        run["threads"] = extras.threads(2000)
+    if "rounds" in wanted:
+        run["rounds"] = extras.rounds(1000)
+    if "import" in wanted:
+        run["import_seconds"] = extras.import_seconds()
+    if "growth" in wanted:
+        run["growth"] = extras.growth()
+    return run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command. Exit code 1 when a ratio falls under half its goal."""
+    parser = argparse.ArgumentParser(prog="masked-subspace bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="n = 1000 only, under two minutes")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the run as JSON")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="set the run beside one that --json wrote")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw growth with n (full runs)")
+    parser.add_argument(
+        "--part",
+        action="append",
+        choices=("cases", "large", "peers", "threads", "rounds", "import", "growth"),
+        help="measure only this part (may be repeated)",
+    )
+    options = parser.parse_args(arguments)
+    stored = json.loads(options.compare.read_text(encoding="utf-8")) if options.compare else None
+    run = run_bench(quick=options.quick, parts=options.part or ("all",))
+
+    from masked_subspace.bench import report
+    from masked_subspace.bench.measure import missed
+
+    sys.stdout.write(report.as_text(run) + "\n")
+    if stored is not None:
+        sys.stdout.write(report.compare(run, stored) + "\n")
+    if options.json:
+        options.json.write_text(json.dumps(run, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    if options.plot and run.get("growth"):
+        report.draw_growth(run["growth"], options.plot)
+    slow = missed(run["cases"], share=0.5)
+    for row in slow:
+        sys.stderr.write(f"{row['case']} at n={row['n']} is under half its goal\n")
+    return 1 if slow else 0
+
+
+def _say(row: dict[str, Any]) -> None:
+    """One line as soon as a case is measured: a full run takes long."""
+    sys.stderr.write(f"measured {row['case']}, n={row['n']}: {row['seconds']:.2f} s\n")
