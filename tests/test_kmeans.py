@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from masked_subspace.kmeans import cluster_means, cluster_rows, cluster_rows_from_anchors, squared_distances
+from masked_subspace.metrics import clustering_accuracy
+
+
+@pytest.fixture
+def blobs():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(5), 30)
+    return rng.normal(scale=3, size=(5, 4))[truth] + rng.normal(scale=0.2, size=(150, 4)), truth
+
+
+def test_free_clusters_are_found(blobs):
+    rows, truth = blobs
+    assert clustering_accuracy(truth, cluster_rows(rows, 5, 0)) == 1
+
+
+def test_identical_rows_still_give_k_clusters():
+    assert len(np.unique(cluster_rows(np.ones((20, 3)), 4, 0))) == 4
+
+
+def test_anchors_name_their_clusters_and_the_rest_is_found(blobs):
+    rows, truth = blobs
+    anchors = np.full(150, -1)
+    anchors[[3, 40, 41]] = [4, 2, 2]
+    labels = cluster_rows_from_anchors(rows, 5, anchors, 0)
+    assert labels[3] == 4
+    assert labels[40] == labels[41] == 2
+    assert clustering_accuracy(truth, labels) == 1
+
+
+def test_anchors_are_kept_against_the_distances(blobs):
+    rows, _ = blobs
+    anchors = np.full(150, -1)
+    anchors[:4] = [0, 1, 2, 3]  # four samples of one blob
+    labels = cluster_rows_from_anchors(rows, 5, anchors, 0)
+    np.testing.assert_array_equal(labels[:4], anchors[:4])
+
+
+def test_an_anchor_decides_between_equal_partitions():
+    """Four corners of a square and two clusters: both cuts cost the same until one diagonal-free pair is tied."""
+    rows = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    for tied, expected in (([0, 1], [0, 0, 1, 1]), ([0, 2], [0, 1, 0, 1])):
+        anchors = np.full(4, -1)
+        anchors[tied] = 0
+        np.testing.assert_array_equal(cluster_rows_from_anchors(rows, 2, anchors, 0), expected)
+
+
+def test_same_seed_same_labels(blobs):
+    rows, _ = blobs
+    anchors = np.full(150, -1)
+    anchors[0] = 0
+    one, two = (cluster_rows_from_anchors(rows, 7, anchors, 3) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_means_skip_unlabelled_rows_and_keep_empty_clusters():
+    rows = np.array([[1.0, 0], [3, 0], [100, 100]])
+    means = cluster_means(rows, np.array([0, 0, -1]), 2, otherwise=np.full((2, 2), 7.0))
+    np.testing.assert_array_equal(means, [[2, 0], [7, 7]])
+
+
+def test_squared_distances_agree_with_the_definition():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
+    np.testing.assert_allclose(squared_distances(a, b), ((a[:, None] - b[None]) ** 2).sum(axis=2))
