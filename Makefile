@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[data]"
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[report,data]"
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
+from importlib.util import find_spec
 from typing import Any, Protocol, TextIO, TypeVar, runtime_checkable
 
 Item = TypeVar("Item")
@@ -125,9 +126,30 @@ def _bars(console: Any) -> Any:
 def events_for(verbose: bool | int = True, stream: TextIO | None = None) -> Events:
     """The listener for a `verbose` argument: silent if it is 0, or if the stream (stderr) is not a terminal."""
     stream = stream or sys.stderr
-    if not verbose or stream is None or not stream.isatty():
+    if not verbose or stream is None or not stream.isatty() or find_spec("rich") is None:
         return SilentEvents()
     return TerminalEvents(stream)
+
+
+class LineEvents(SilentEvents):
+    """Only the lines that should stay, one after the other: for notebooks, logs and machines without rich."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+
+    def message(self, text: str) -> None:
+        """One line, at once."""
+        self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+
+def events_of_estimator(verbose: bool | int) -> Events:
+    """What `verbose=` of an estimator means: bars and lines in a terminal, lines elsewhere, nothing if it is 0."""
+    if not verbose:
+        return SilentEvents()
+    if sys.stderr.isatty() and find_spec("rich") is not None:
+        return TerminalEvents()
+    return LineEvents()
 
 
 def track(items: Iterable[Item], name: str, events: Events, total: int | None = None) -> Iterator[Item]:

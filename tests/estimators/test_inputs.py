@@ -134,3 +134,12 @@ def test_too_many_samples_for_the_dense_solver_says_what_to_use_instead(monkeypa
     mask = np.ones((2_000, 2_000), dtype=np.float32)
     with pytest.raises((ValueError, MemoryError), match=r"192 MB .* only 1 MB .*solver='sparse'"):
         GMSC(2, solver="dense", soft_mask=mask).fit(big)
+
+
+def test_verbose_shows_rounds_as_they_come(capsys):
+    RMSC(2, sparsity=1e-3, verbose=1, random_state=0, max_rounds=2).fit(X)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("round 1: objective")
+    assert "mask change" in lines[0]
+    BMSC(2, random_state=0).fit(X)
+    assert capsys.readouterr().err == ""

@@ -25,7 +25,7 @@ from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabel
 from masked_subspace.estimators.prepare import Preparation, check_samples, is_counts, refuse_degenerate
 from masked_subspace.estimators.rounds import RoundsResult, round_record
 from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.progress import Events, events_for
+from masked_subspace.progress import Events, events_of_estimator
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
 from masked_subspace.threads import thread_count
 
@@ -92,7 +92,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
         refuse_degenerate(X, center=self.center, counts=counts)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        events = events_for(self.verbose)
+        events = events_of_estimator(self.verbose)
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
         with threadpool_limits(1):
             preparation = self._choose_preparation(X, seed, events)
