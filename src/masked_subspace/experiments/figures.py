@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zlib
 from collections.abc import Sequence
@@ -10,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, load_npz, save_npz
 
 from masked_subspace import plots
-from masked_subspace.experiments.compute import fit_estimator, load_trial
-from masked_subspace.experiments.pairs import METHODS, PairStudy
-from masked_subspace.experiments.results import Results, as_json
-from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry, resolve
-from masked_subspace.provenance import code_version
+from masked_subspace.experiments.compute import load_trial
+from masked_subspace.experiments.graphs import METHODS, graphs_of
+from masked_subspace.experiments.pairs import PairStudy
+from masked_subspace.experiments.results import Results
+from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry
 from masked_subspace.report.record import Figure
 
 Array = npt.NDArray[Any]
@@ -96,7 +94,7 @@ def figure3(studies: Sequence[PairStudy], trial: int = 0) -> Figure:
 def figure4(results: Results, setting: str, dataset: str = "coil20", *, threads: int = 1) -> Figure:
     """The affinity matrices of BMSC, GMSC and RMSC, samples sorted by class, with a zoomed part below each."""
     data = load_trial(dataset, 0)
-    graphs = {method: _graph(method, setting, dataset, results, threads) for method in METHODS}
+    graphs = {method: graphs_of(method, setting, dataset, results, threads=threads).own_affinity for method in METHODS}
     n_zoomed = max(2, len(data.target) // 10)
     canvas = _figure(10.5, 7.0)
     axes = canvas.subplots(2, 3)
@@ -107,24 +105,7 @@ def figure4(results: Results, setting: str, dataset: str = "coil20", *, threads:
         plots.plot_affinity(graph, data.target, ax=axes[0, column]).set_title(title, fontsize=9)
         plots.plot_affinity(graph, data.target, ax=axes[1, column], zoom=(0, n_zoomed))
     text = (
-        f"φ(Z) on {dataset_title(dataset)} under the setting {setting}, samples sorted by class; below, the first "
+        f"The affinity on {dataset_title(dataset)} under the setting {setting}, sorted by class; below, the first "
         f"{n_zoomed} samples. Shades follow the square root, up to the 98 % quantile of each matrix."
     )
     return Figure("Figure 4: affinity matrices", _png(canvas), text)
-
-
-def _graph(method: str, setting: str, dataset: str, results: Results, threads: int) -> csr_array:
-    data = load_trial(dataset, 0)
-    fit = resolve(setting, method, dataset)
-    if fit is None:
-        raise ValueError(f"the setting {setting!r} has nothing for {method} on {dataset}")
-    determined_by = {"part": "graph", "data": data.hash, "fit": fit.plain(), "seed": 0, "code": code_version()}
-    key = hashlib.sha256(as_json(determined_by).encode()).hexdigest()[:32]
-    stored = results.artifact(key)
-    if stored is None:
-        estimator = fit_estimator(fit, data.X, data.n_clusters, 0, threads)
-        stream = io.BytesIO()
-        save_npz(stream, csr_array(estimator.affinity_matrix_))
-        stored = stream.getvalue()
-        results.store_artifact(key, stored)
-    return csr_array(load_npz(io.BytesIO(stored)))

@@ -6,8 +6,6 @@ whole distributions, since eight pairs can be picked to show anything.
 
 from __future__ import annotations
 
-import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from masked_subspace.experiments.compute import Trial, fit_estimator, load_trial
-from masked_subspace.experiments.results import Results, as_json
-from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry, resolve, table_entry
-from masked_subspace.provenance import code_version
+from masked_subspace.experiments.compute import load_trial
+from masked_subspace.experiments.graphs import METHODS, graphs_of
+from masked_subspace.experiments.results import Results
+from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry, table_entry
 from masked_subspace.report.record import Table
 
 Array = npt.NDArray[Any]
-
-METHODS = ("bmsc", "gmsc", "rmsc")
 
 
 @dataclass(frozen=True)
@@ -48,44 +44,21 @@ class PairStudy:
 
 
 def study(dataset: str, setting: str, results: Results, *, trial: int = 0, threads: int = 1) -> PairStudy:
-    """Fit the three methods, or take what was kept of an earlier time."""
-    data = load_trial(dataset, trial)
-    fits = {method: resolve(setting, method, dataset) for method in METHODS}
-    described = {method: None if fit is None else fit.plain() for method, fit in fits.items()}
-    determined_by = {"part": "pairs", "data": data.hash, "fits": described, "seed": trial, "code": code_version()}
-    key = hashlib.sha256(as_json(determined_by).encode()).hexdigest()[:32]
-    stored = results.artifact(key)
-    if stored is None:
-        stored = _packed(_graphs(fits, data, trial, threads), data)
-        results.store_artifact(key, stored)
-    with np.load(io.BytesIO(stored), allow_pickle=False) as arrays:
-        values = {method: arrays[method] for method in METHODS}
-        return PairStudy(dataset, arrays["rows"], arrays["columns"], arrays["same_class"], values)
+    """The pairs that BMSC, GMSC or RMSC link, and how strongly each of them does."""
+    graphs = {
+        method: graphs_of(method, setting, dataset, results, trial=trial, threads=threads).paper_affinity
+        for method in METHODS
+    }
+    return linked_pairs(dataset, graphs, load_trial(dataset, trial).target)
 
 
-def _graphs(fits: Mapping[str, Any], data: Trial, trial: int, threads: int) -> dict[str, csr_array]:
-    graphs = {}
-    for method, fit in fits.items():
-        estimator = fit_estimator(fit, data.X, data.n_clusters, trial, threads)
-        graphs[method] = _paper_affinity(estimator.representation_matrix_)
-    return graphs
-
-
-def _paper_affinity(representation: csr_array) -> csr_array:
-    Z = abs(csr_array(representation))
-    return csr_array((Z + Z.T) / 2)
-
-
-def _packed(graphs: Mapping[str, csr_array], data: Trial) -> bytes:
-    union = csr_array(sum(graphs[method] for method in METHODS)).tocoo()
+def linked_pairs(dataset: str, graphs: Mapping[str, csr_array], target: Array) -> PairStudy:
+    """Every pair (once) that at least one graph links, with its value in each."""
+    union = csr_array(sum(graphs.values())).tocoo()
     upper = union.row < union.col
     rows, columns = union.row[upper], union.col[upper]
-    values = {method: np.asarray(graph[rows, columns]).ravel().astype(np.float32) for method, graph in graphs.items()}
-    stream = io.BytesIO()
-    same = data.target[rows] == data.target[columns]
-    arrays: dict[str, Any] = {"rows": rows, "columns": columns, "same_class": same, **values}
-    np.savez_compressed(stream, **arrays)
-    return stream.getvalue()
+    values = {method: np.asarray(graph[rows, columns]).ravel() for method, graph in graphs.items()}
+    return PairStudy(dataset, rows, columns, target[rows] == target[columns], values)
 
 
 def pair_tables(studies: Sequence[PairStudy], setting: str) -> list[Table]:
