@@ -12,6 +12,7 @@ from scipy.sparse import coo_array, csr_array, issparse
 Array = npt.NDArray[Any]
 
 _CELLS = 400
+_MOST_LINES = 24
 _INK, _SOFT, _BLUE, _RED, _WASH = "#1d2127", "#5c6470", "#2f5d8a", "#a8442f", "#f1eee8"
 
 
@@ -45,10 +46,11 @@ def plot_affinity(
         np.sqrt(np.minimum(picture, top)), cmap="Blues", extent=(start, stop, stop, start), interpolation="nearest"
     )
     if labels is not None:
-        for edge in np.cumsum(np.bincount(np.unique(labels, return_inverse=True)[1]))[:-1]:
-            if start < edge < stop:
-                ax.axhline(edge, color=_SOFT, lw=0.3)
-                ax.axvline(edge, color=_SOFT, lw=0.3)
+        edges = np.cumsum(np.bincount(np.unique(labels, return_inverse=True)[1]))[:-1]
+        edges = edges[(edges > start) & (edges < stop)]
+        for edge in edges if len(edges) <= _MOST_LINES else ():  # more lines than that hide what they part
+            ax.axhline(edge, color=_SOFT, lw=0.3)
+            ax.axvline(edge, color=_SOFT, lw=0.3)
     ax.set(xlabel="sample, sorted", ylabel="sample, sorted")
     return ax
 
@@ -172,21 +174,12 @@ def plot_framework(*, ax: Any = None) -> Any:
         places, places[1:], ((0.055, 0.08), (0.08, 0.065), (0.065, 0.085), (0.085, 0.04)), strict=False
     ):
         ax.annotate("", (right - gap[1], 0.68), (left + gap[0], 0.68), arrowprops=arrow)
-    ax.text(
-        0.605,
-        0.15,
-        "soft mask Mˢ = ψ(labels)",
-        ha="center",
-        va="center",
-        fontsize=9,
-        color=_RED,
-        bbox={**style, "ec": _RED},
-    )
-    back = {**arrow, "color": _RED, "connectionstyle": "angle,angleA=0,angleB=90,rad=6"}
-    ax.annotate("", (0.73, 0.15), (0.94, 0.58), arrowprops=back)
-    ax.annotate(
-        "", (0.27, 0.55), (0.48, 0.15), arrowprops={**back, "connectionstyle": "angle,angleA=180,angleB=90,rad=6"}
-    )
+    mask = {**style, "ec": _RED}
+    ax.text(0.605, 0.15, "soft mask Mˢ = ψ(labels)", ha="center", va="center", fontsize=9, color=_RED, bbox=mask)
+    # The way back: down from the labels to the mask, and from the mask up to the representer.
+    for corners in ([(0.94, 0.55), (0.94, 0.15), (0.74, 0.15)], [(0.47, 0.15), (0.27, 0.15), (0.27, 0.5)]):
+        ax.plot(*zip(*corners[:2], strict=True), color=_RED, lw=1.0)
+        ax.annotate("", corners[2], corners[1], arrowprops={**arrow, "color": _RED})
     ax.set(xlim=(-0.03, 1.03), ylim=(0, 1))
     ax.set_axis_off()
     return ax

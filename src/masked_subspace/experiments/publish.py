@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,14 @@ from masked_subspace.experiments.tables import Row, report_tables, table_rows
 from masked_subspace.files import write_bytes, write_text
 from masked_subspace.provenance import code_version, commit, processor
 from masked_subspace.report import Figure, ReportContent, Table, write_report
+from masked_subspace.report.archive import to_json
 
-_ASKED = "asked.json"
+_PARTS = ("all", "table1", "table2", "table3", "figures")
 
 
 @dataclass(frozen=True)
 class Request:
-    """Which part of the paper, restricted how. Kept beside the database so that `report` can make the page again."""
+    """Which part of the paper, restricted how."""
 
     part: str
     settings: tuple[str, ...] | None = None
@@ -98,44 +98,58 @@ def collect(request: Request, results: Results) -> tuple[list[Row], list[Table],
 
 
 def publish(request: Request, folder: Path) -> Published:
-    """Write tables.md, tables.csv, tables.tex, the figures and report.html."""
+    """Write the part as Markdown, CSV, LaTeX, JSON and pictures, and report.html with all parts of this folder."""
     with Results(folder / DATABASE) as results:
         rows, tables, figures = collect(request, results)
-    files = [write_text(folder / _ASKED, json.dumps(_as_plain(request)) + "\n")]
+    files = []
     if tables:
         for name, text in (("md", markdown(tables)), ("csv", comma_separated(tables)), ("tex", latex(tables))):
             files.append(write_text(folder / f"{request.part}.{name}", text))
-    for number, figure in enumerate(figures, start=1):
-        files.append(write_bytes(folder / f"figure{number}.png", figure.png))
-    files.append(write_report(_content(request, tables, figures), folder / "report.html"))
+    pictures = [write_bytes(folder / f"figure{number}.png", one.png) for number, one in enumerate(figures, start=1)]
+    files += [*pictures, write_text(folder / f"{request.part}.json", _part_as_json(request, tables, figures, pictures))]
+    files.append(write_report(report_content(folder), folder / "report.html"))
     return Published(rows, tables, figures, files)
 
 
+def _part_as_json(
+    request: Request, tables: Sequence[Table], figures: Sequence[Figure], pictures: Sequence[Path]
+) -> str:
+    shown = [
+        {"title": one.title, "description": one.description, "file": path.name}
+        for one, path in zip(figures, pictures, strict=True)
+    ]
+    made_with = {"code": code_version(), "commit": commit(), "processor": processor(), "threads": request.threads}
+    return to_json({"made_with": made_with, "tables": [asdict(table) for table in tables], "figures": shown})
+
+
 def report_content(folder: Path) -> ReportContent:
-    """The page of an earlier `reproduce`, from its database."""
-    path = folder / _ASKED
-    asked: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"part": "all"}
-    arguments: dict[str, Any] = {key: tuple(one) if isinstance(one, list) else one for key, one in asked.items()}
-    request = Request(**arguments)
-    with Results(folder / DATABASE) as results:
-        _, tables, figures = collect(request, results)
-    return _content(request, tables, figures)
-
-
-def _as_plain(request: Request) -> dict[str, Any]:
-    return {name: getattr(request, name) for name in request.__dataclass_fields__}
-
-
-def _content(request: Request, tables: Sequence[Table], figures: Sequence[Figure]) -> ReportContent:
+    """The page of all parts that were published in a folder; of two that hold the same table, the newer one counts."""
+    tables: dict[str, Table] = {}
+    figures: dict[str, Figure] = {}
+    facts: dict[str, Any] = {}
+    paths = [path for part in _PARTS if (path := folder / f"{part}.json").exists()]
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime):
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        facts = stored["made_with"]
+        tables |= {table.title: table for table in map(_table, stored["tables"])}
+        figures |= {
+            one["title"]: Figure(one["title"], (folder / one["file"]).read_bytes(), one["description"])
+            for one in stored["figures"]
+        }
     return ReportContent(
         title="The paper's tables and figures, computed again",
         subtitle="Masked Subspace Clustering Methods (Song and Ling, arXiv 2505.06863), beside our own runs.",
-        facts={
-            "part": request.part,
-            "code": code_version(),
-            "commit": commit() or "installed package",
-            "processor": f"{processor()}, {os.cpu_count()} cores, {request.threads} used a process",
-        },
-        tables=tuple(tables),
-        figures=tuple(figures),
+        facts={key: value for key, value in facts.items() if value is not None},
+        tables=tuple(tables[title] for title in sorted(tables)),
+        figures=tuple(figures[title] for title in sorted(figures)),
+    )
+
+
+def _table(stored: dict[str, Any]) -> Table:
+    return Table(
+        title=stored["title"],
+        columns=tuple(stored["columns"]),
+        rows=tuple(tuple(row) for row in stored["rows"]),
+        notes=tuple(stored["notes"]),
+        decimals=tuple(stored["decimals"]),
     )
