@@ -16,12 +16,17 @@ _MOST_LINES = 24
 _INK, _SOFT, _BLUE, _RED, _WASH = "#1d2127", "#5c6470", "#2f5d8a", "#a8442f", "#f1eee8"
 
 
-def _axes(ax: Any, size: tuple[float, float] = (4.2, 4.2)) -> Any:
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
+def new_figure(width: float, height: float, dpi: int = 100) -> Any:
+    """A matplotlib figure of its own, without pyplot's global state."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("drawing needs matplotlib: pip install 'masked-subspace[report]'") from error
+    return Figure(figsize=(width, height), layout="constrained", dpi=dpi)
 
-    return Figure(figsize=size, layout="constrained").subplots()
+
+def _axes(ax: Any, size: tuple[float, float] = (4.2, 4.2)) -> Any:
+    return new_figure(*size).subplots() if ax is None else ax
 
 
 def plot_affinity(
@@ -177,7 +182,7 @@ def plot_framework(*, ax: Any = None) -> Any:
     mask = {**style, "ec": _RED}
     ax.text(0.605, 0.15, "soft mask Mˢ = ψ(labels)", ha="center", va="center", fontsize=9, color=_RED, bbox=mask)
     # The way back: down from the labels to the mask, and from the mask up to the representer.
-    for corners in ([(0.94, 0.55), (0.94, 0.15), (0.74, 0.15)], [(0.47, 0.15), (0.27, 0.15), (0.27, 0.5)]):
+    for corners in ([(0.94, 0.59), (0.94, 0.15), (0.715, 0.15)], [(0.495, 0.15), (0.27, 0.15), (0.27, 0.56)]):
         ax.plot(*zip(*corners[:2], strict=True), color=_RED, lw=1.0)
         ax.annotate("", corners[2], corners[1], arrowprops={**arrow, "color": _RED})
     ax.set(xlim=(-0.03, 1.03), ylim=(0, 1))

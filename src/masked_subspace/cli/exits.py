@@ -36,4 +36,6 @@ def exit_for(error: BaseException) -> Exit | None:
     kinds = {InputError: Exit.INPUT, FileError: Exit.OUTPUT, DatasetError: Exit.DATA, SettingError: Exit.USAGE}
     if isinstance(error, CommandError):
         return error.code
+    if isinstance(error, ImportError) and "pip install" in str(error):  # an extra that is not installed
+        return Exit.USAGE
     return next((code for kind, code in kinds.items() if isinstance(error, kind)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import warnings
 from argparse import Namespace
@@ -67,8 +68,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def wants_progress(options: Namespace) -> int:
-    """The `verbose` of estimators: bars on a terminal unless somebody asked for quiet."""
-    return 0 if options.quiet or options.json else 1
+    """The `verbose` of estimators: bars on a terminal, nothing elsewhere or if somebody asked for quiet."""
+    return int(not options.quiet and not options.json and sys.stderr.isatty())
 
 
 def as_pictures(X: npt.NDArray[Any], shape: tuple[int, ...] | None) -> npt.NDArray[np.uint8] | None:

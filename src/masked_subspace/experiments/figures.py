@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from masked_subspace import plots
 from masked_subspace.experiments.compute import load_trial
@@ -18,13 +17,7 @@ from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry
 from masked_subspace.report.record import Figure
 
-Array = npt.NDArray[Any]
-
-
-def _figure(width: float, height: float) -> Any:
-    from matplotlib.figure import Figure as Canvas
-
-    return Canvas(figsize=(width, height), layout="constrained", dpi=130)
+_DPI = 130
 
 
 def _png(figure: Any) -> bytes:
@@ -38,7 +31,7 @@ def figure1(results: Results) -> Figure:
     rows = results.all_done()
     accuracy = 100 * np.array([row["accuracy"] for row in rows])
     over_pairs = 100 * np.array([row["bca"] for row in rows])
-    canvas = _figure(10.5, 3.6)
+    canvas = plots.new_figure(10.5, 3.6, _DPI)
     left, middle, right = canvas.subplots(1, 3)
     plots.plot_accuracy_against_pairs(accuracy, over_pairs, ax=left)
     printed = paper_entry("figure1")
@@ -70,7 +63,7 @@ def figure1(results: Results) -> Figure:
 
 def figure2() -> Figure:
     """The frame."""
-    canvas = _figure(8.4, 2.4)
+    canvas = plots.new_figure(8.4, 2.4, _DPI)
     plots.plot_framework(ax=canvas.subplots())
     text = "The bilevel frame: a representer and a labeler, joined by a soft mask. Nothing but the mask travels back."
     return Figure("Figure 2: the frame", _png(canvas), text)
@@ -78,7 +71,7 @@ def figure2() -> Figure:
 
 def figure3(studies: Sequence[PairStudy], trial: int = 0) -> Figure:
     """The pairs of Table 3 as images."""
-    canvas = _figure(2.5 * len(studies), 3.4)
+    canvas = plots.new_figure(2.5 * len(studies), 3.4, _DPI)
     axes = canvas.subplots(2, len(studies), squeeze=False)
     for column, one in enumerate(studies):
         data = load_trial(one.dataset, trial)
@@ -98,7 +91,7 @@ def figure4(results: Results, setting: str, dataset: str = "coil20", *, threads:
     data = load_trial(dataset, 0)
     graphs = {method: graphs_of(method, setting, dataset, results, threads=threads).own_affinity for method in METHODS}
     n_zoomed = max(2, len(data.target) // 10)
-    canvas = _figure(10.5, 7.0)
+    canvas = plots.new_figure(10.5, 7.0, _DPI)
     axes = canvas.subplots(2, 3)
     for column, method in enumerate(METHODS):
         graph = graphs[method]
