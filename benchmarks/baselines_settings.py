@@ -46,11 +46,11 @@ def common(n_nonzero: int) -> list[Setting]:
         *settings_of(
             "BDR-B",
             "BDR",
-            {},
+            {"threshold": 0.4},
             {"coupling": 50.0, "block_weight": 1.0, "threshold": 1.0},
             {"coupling": 5.0, "block_weight": 0.1, "threshold": 1.0},
         ),
-        *settings_of("BDR-Z", "BDR", {"output": "Z"}),
+        *settings_of("BDR-Z", "BDR", {"output": "Z", "threshold": 0.4}),
         *settings_of(
             "Soft S³C",
             "SoftS3C",

@@ -113,7 +113,7 @@ class BDR(BaselineClusterer):
     output : "B" (BDR-B) or "Z" (BDR-Z), which of the two matrices is cut
     coupling, block_weight : λ and γ (50 and 1 for faces in the paper)
     tol, max_iter : stop when neither matrix moves by more than `tol` in an entry
-    threshold : ρ of thr(C, ρ) before the graph is made (.4 for faces in the paper)
+    threshold : ρ of thr(C, ρ) before the graph is made (1 for motion, .4 for faces in the paper)
     affinity : graph of the output; the published one divides each row by its maximum, "normalized"
     n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
     """
@@ -137,7 +137,7 @@ class BDR(BaselineClusterer):
         block_weight: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        threshold: float = 0.4,
+        threshold: float = 1.0,
         affinity: str = "normalized",
         n_links: int = 5,
         n_components: int | str | None = None,

@@ -139,12 +139,12 @@ def _solve_block(shared: _Shared, block: tuple[int, int]) -> ElasticNetSolution:
     if shared.start is not None:
         sets.fill(shared.start[piece])
     rows = np.arange(len(targets))
-    worst = np.zeros(len(targets))
+    worst, left = np.zeros(len(targets)), np.zeros(len(targets))
     n_rounds = 0
     while len(rows) and n_rounds < shared.max_rounds:
         n_rounds += 1
         if n_rounds > 1 or shared.start is not None:
-            improve_block(
+            left[rows] = improve_block(
                 rows, dictionary, targets, gram, has_gram, lasso, ridge, weights, has_weights,
                 sets.support, sets.size, sets.coef, 0.1 * tol,
             )  # fmt: skip
@@ -159,4 +159,5 @@ def _solve_block(shared: _Shared, block: tuple[int, int]) -> ElasticNetSolution:
     # Lists of unfinished samples end with atoms that were added but never tried: their coefficient is 0.
     coefficients = sets.to_csr(len(dictionary), dictionary.dtype)
     coefficients.eliminate_zeros()
-    return ElasticNetSolution(coefficients, n_rounds, float((worst / lasso).max(initial=0.0)), len(rows) == 0)
+    violation = float(np.maximum(worst / lasso, left).max(initial=0.0))
+    return ElasticNetSolution(coefficients, n_rounds, violation, len(rows) == 0 and violation <= tol)

@@ -12,8 +12,7 @@ from numba import njit
 
 _PIVOT = 1e-12  # a relative pivot below this: the active atoms are dependent, coordinate descent goes on alone
 _SWEEPS_BETWEEN_STEPS = 8
-_BLOCKED_STEPS = 3
-_MAX_SWEEPS = 4000
+_MAX_SWEEPS = 2000
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -26,30 +25,39 @@ def _soft(value, threshold):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _cholesky_solve(matrix, right, size):
-    """Overwrite `right` by the solution of matrix · x = right; False when the matrix is not safely positive."""
+def _cholesky(matrix, size):
+    """Factor the lower triangle in place; returns the row at which the matrix is not safely positive, or `size`."""
     for i in range(size):
+        whole = matrix[i, i]
         for j in range(i + 1):
             total = matrix[i, j]
             for k in range(j):
                 total -= matrix[i, k] * matrix[j, k]
             if i == j:
-                if total <= _PIVOT * matrix[i, i]:
-                    return False
+                if total <= _PIVOT * whole:
+                    return i
                 matrix[i, i] = np.sqrt(total)
             else:
                 matrix[i, j] = total / matrix[j, j]
+    return size
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _solve_lower(matrix, right, size):
     for i in range(size):
         total = right[i]
         for k in range(i):
             total -= matrix[i, k] * right[k]
         right[i] = total / matrix[i, i]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _solve_upper(matrix, right, size):
+    """Lᵀx = right, column by column so that memory is read along rows."""
     for i in range(size - 1, -1, -1):
-        total = right[i]
-        for k in range(i + 1, size):
-            total -= matrix[k, i] * right[k]
-        right[i] = total / matrix[i, i]
-    return True
+        right[i] /= matrix[i, i]
+        for k in range(i):
+            right[k] -= matrix[i, k] * right[i]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
@@ -72,6 +80,42 @@ def _sweep(gram, gradient, prices, ridge, coef):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _towards(gram, target, prices, ridge, coef, active):
+    """Where the coefficients `active` should go: the optimum for their signs, or along a dependency among the atoms.
+
+    If atom p is a combination of those before it, moving along that dependency leaves the fit as it is and can lower
+    the price; it is followed (far) until a coefficient reaches zero. Returns the direction and whether it is final.
+    """
+    count = active.shape[0]
+    matrix = np.empty((count, count))
+    step = np.empty(count)
+    for a in range(count):
+        i = active[a]
+        step[a] = target[i] - prices[i] * np.sign(coef[i])
+        for b in range(a + 1):
+            matrix[a, b] = gram[i, active[b]]
+        matrix[a, a] += ridge
+    bad = _cholesky(matrix, count)
+    if bad == count:
+        _solve_lower(matrix, step, count)
+        _solve_upper(matrix, step, count)
+        for a in range(count):
+            step[a] -= coef[active[a]]
+        return step, True
+    step[:] = 0.0
+    for b in range(bad):
+        step[b] = -matrix[bad, b]
+    _solve_upper(matrix, step, bad)
+    step[bad] = 1.0
+    slope = 0.0
+    for a in range(bad + 1):
+        slope += prices[active[a]] * np.sign(coef[active[a]]) * step[a]
+    if slope > 0.0 or (slope == 0.0 and coef[active[bad]] > 0.0):
+        step *= -1.0
+    return step, False
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _sign_step(gram, target, prices, ridge, coef, gradient):
     """Move to the optimum for the present signs, or up to the first coefficient that reaches zero on the way.
 
@@ -82,26 +126,17 @@ def _sign_step(gram, target, prices, ridge, coef, gradient):
     count = active.shape[0]
     if count == 0:
         return True
-    matrix = np.empty((count, count))
-    right = np.empty(count)
-    for a in range(count):
-        i = active[a]
-        right[a] = target[i] - prices[i] * np.sign(coef[i])
-        for b in range(a + 1):
-            matrix[a, b] = gram[i, active[b]]
-        matrix[a, a] += ridge
-    if not _cholesky_solve(matrix, right, count):
-        return False
-    length, blocking = 1.0, -1
+    step, final = _towards(gram, target, prices, ridge, coef, active)
+    length, blocking = (1.0 if final else np.inf), -1
     for a in range(count):
         old = coef[active[a]]
-        if right[a] * old <= 0.0:
-            reach = old / (old - right[a])
-            if reach < length:
-                length, blocking = reach, a
+        if step[a] * old < 0.0 and -old / step[a] <= length:
+            length, blocking = -old / step[a], a
+    if not final and blocking < 0:
+        return False
     for a in range(count):
         i = active[a]
-        coef[i] = 0.0 if a == blocking else coef[i] + length * (right[a] - coef[i])
+        coef[i] = 0.0 if a == blocking else coef[i] + length * step[a]
     for k in range(size):
         total = target[k]
         for a in range(count):
@@ -128,7 +163,7 @@ def solve_restricted(gram, target, prices, ridge, coef, tol):
     """min ½cᵀGc − bᵀc + Σ p_j|c_j| + ridge/2‖c‖² over the active set, `coef` the start and the answer.
 
     Coordinate descent finds the signs, a Cholesky solve for those signs ends it: exact, where descent alone would
-    crawl on strongly correlated atoms.
+    crawl on strongly correlated atoms. Returns the violation that is left.
     """
     gradient = target.copy()
     for j in range(coef.shape[0]):
@@ -136,27 +171,30 @@ def solve_restricted(gram, target, prices, ridge, coef, tol):
             for k in range(coef.shape[0]):
                 gradient[k] -= coef[j] * gram[j, k]
     sweep = 0
-    pause = _SWEEPS_BETWEEN_STEPS
     while sweep < _MAX_SWEEPS:
-        for _ in range(pause):
+        for _ in range(_SWEEPS_BETWEEN_STEPS):
             sweep += 1
             if _sweep(gram, gradient, prices, ridge, coef) == 0.0:
                 break
-        # Each blocked step takes one atom out, so a few in a row are a cheap way to the right signs.
-        blocked = 0
-        while blocked < _BLOCKED_STEPS and not _sign_step(gram, target, prices, ridge, coef, gradient):
-            blocked += 1
-        if _restricted_violation(gradient, prices, ridge, coef) <= tol:
+        # Every blocked step takes one atom out, so this ends; what it took out wrongly, the next sweep puts back.
+        while not _sign_step(gram, target, prices, ridge, coef, gradient):
+            if np.count_nonzero(coef) == 0:
+                break
+        violation = _restricted_violation(gradient, prices, ridge, coef)
+        if violation <= tol:
             break
-        pause = min(2 * pause, 256)
-    return sweep
+    return violation
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def improve_block(
     rows, dictionary, targets, gram, has_gram, lasso, ridge, weights, has_weights, support, size, coef, tol
 ):
-    """Solve the restricted problem of each sample in `rows`; afterwards its list holds only its nonzero atoms."""
+    """Solve the restricted problem of each sample in `rows`; afterwards its list holds only its nonzero atoms.
+
+    Returns what is left of each one's violation, as a share of its l₁.
+    """
+    left = np.zeros(rows.shape[0])
     dimension = dictionary.shape[1]
     for index in range(rows.shape[0]):
         i = rows[index]
@@ -181,7 +219,7 @@ def improve_block(
             target[a] = total
             prices[a] = lasso[i] * (weights[i, atoms[a]] if has_weights else 1.0)
         answer = coef[i, :count].copy()
-        solve_restricted(local, target, prices, ridge[i], answer, tol * lasso[i])
+        left[index] = solve_restricted(local, target, prices, ridge[i], answer, tol * lasso[i]) / lasso[i]
         kept = 0
         for a in range(count):
             if answer[a] != 0.0:
@@ -189,6 +227,7 @@ def improve_block(
                 coef[i, kept] = answer[a]
                 kept += 1
         size[i] = kept
+    return left
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

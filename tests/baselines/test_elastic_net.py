@@ -1,0 +1,130 @@
+"""The solver behind SSC, EnSC and Soft S³C: optimality, an independent solver, and its promises about memory."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.linear_model import ElasticNet, Lasso
+
+from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
+from masked_subspace.baselines.ensc import largest_correlations, represent_ensc
+from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
+
+
+def kkt_residual(X, Z, l1, l2):
+    """Largest violation of the optimality conditions, over l₁, off the diagonal."""
+    Z = Z.toarray()
+    slope = (X - Z @ X) @ X.T - l2[:, None] * Z
+    violation = np.where(Z != 0, np.abs(slope - l1[:, None] * np.sign(Z)), np.maximum(np.abs(slope) - l1[:, None], 0))
+    np.fill_diagonal(violation, 0)
+    return (violation / l1[:, None]).max()
+
+
+@pytest.mark.parametrize("gamma", [2.0, 50.0, 500.0])
+@pytest.mark.parametrize("tau", [0.5, 0.9])
+def test_ensc_is_optimal(noisy_rows, gamma, tau):
+    found = represent_ensc(noisy_rows, gamma=gamma, tau=tau)
+    l1 = largest_correlations(noisy_rows, len(noisy_rows)) / gamma
+    assert found.converged
+    assert kkt_residual(noisy_rows, found.matrix, l1, l1 * (1 - tau) / tau) < 1e-4
+    assert np.all(found.matrix.diagonal() == 0)
+
+
+def test_ensc_agrees_with_coordinate_descent(noisy_rows):
+    gamma, tau = 20.0, 0.8
+    Z = represent_ensc(noisy_rows, gamma=gamma, tau=tau, tol=1e-9).matrix.toarray()
+    l1 = largest_correlations(noisy_rows, len(noisy_rows)) / gamma
+    n_features = noisy_rows.shape[1]
+    for i in (0, 17, 60):
+        others = np.delete(np.arange(len(noisy_rows)), i)
+        l2 = l1[i] * (1 - tau) / tau
+        peer = ElasticNet(
+            alpha=(l1[i] + l2) / n_features,
+            l1_ratio=l1[i] / (l1[i] + l2),
+            fit_intercept=False,
+            tol=1e-13,
+            max_iter=100_000,
+        )
+        peer.fit(noisy_rows[others].T, noisy_rows[i])
+        np.testing.assert_allclose(Z[i, others], peer.coef_, atol=1e-7)
+
+
+@pytest.mark.parametrize("alpha", [3.0, 20.0, 800.0])
+def test_ssc_is_optimal(noisy_rows, alpha):
+    problem = PreparedSsc(noisy_rows, SscSettings(alpha=alpha, solver="active-set"))
+    found = problem.solve()
+    n = len(noisy_rows)
+    assert kkt_residual(noisy_rows, found.matrix, np.full(n, 1 / problem.data_weight), np.zeros(n)) < 1e-4
+
+
+def test_ssc_agrees_with_coordinate_descent(noisy_rows):
+    problem = PreparedSsc(noisy_rows, SscSettings(alpha=10.0, tol=1e-9))
+    Z = problem.solve().matrix.toarray()
+    for i in (3, 41):
+        others = np.delete(np.arange(len(noisy_rows)), i)
+        price = 1 / problem.data_weight / noisy_rows.shape[1]
+        peer = Lasso(alpha=price, fit_intercept=False, tol=1e-13, max_iter=100_000)
+        peer.fit(noisy_rows[others].T, noisy_rows[i])
+        np.testing.assert_allclose(Z[i, others], peer.coef_, atol=1e-6)
+
+
+def problem_of(X, l1=0.02, weights=None):
+    n = len(X)
+    return ElasticNetProblem(X, X, np.full(n, l1), np.full(n, 0.01), np.arange(n), weights)
+
+
+def test_a_warm_start_ends_at_the_same_place(noisy_rows):
+    cold = solve_elastic_net(problem_of(noisy_rows), tol=1e-9)
+    warm = solve_elastic_net(
+        problem_of(noisy_rows), start=solve_elastic_net(problem_of(noisy_rows, 0.03)).coefficients, tol=1e-9
+    )
+    again = solve_elastic_net(problem_of(noisy_rows), start=cold.coefficients, tol=1e-9)
+    np.testing.assert_allclose(warm.coefficients.toarray(), cold.coefficients.toarray(), atol=1e-8)
+    assert again.n_rounds == 1
+
+
+def test_blocks_threads_and_a_missing_gram_change_nothing(noisy_rows, monkeypatch):
+    whole = solve_elastic_net(problem_of(noisy_rows), tol=1e-9).coefficients.toarray()
+    monkeypatch.setattr("masked_subspace.baselines.elastic_net._GRAM_BYTES", 0)
+    pieces = solve_elastic_net(problem_of(noisy_rows), tol=1e-9, block_size=7, n_threads=2).coefficients.toarray()
+    np.testing.assert_allclose(pieces, whole, atol=1e-9)
+
+
+def test_weights_are_prices(noisy_rows):
+    def dear(start, stop):
+        weights = np.ones((stop - start, len(noisy_rows)))
+        weights[:, :45] = 1000.0
+        return weights
+
+    Z = solve_elastic_net(problem_of(noisy_rows, weights=dear)).coefficients
+    assert Z[:, :45].nnz == 0
+    assert Z[:, 45:].nnz > 0
+
+
+def test_dependent_atoms_are_no_trouble(noisy_rows):
+    doubled = np.vstack([noisy_rows, noisy_rows])
+    n = len(doubled)
+    l1 = np.full(n, 0.01)
+    found = solve_elastic_net(ElasticNetProblem(doubled, doubled, l1, np.zeros(n), np.arange(n)))
+    assert found.converged
+    assert kkt_residual(doubled, found.coefficients, l1, np.zeros(n)) < 1e-4
+
+
+def test_a_price_of_zero_is_refused(noisy_rows):
+    with pytest.raises(ValueError, match="must be positive"):
+        problem_of(noisy_rows, l1=0.0)
+
+
+def test_memory_grows_with_blocks_not_with_n_squared():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((4000, 12)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    represent_ensc(rows[:50])
+    tracemalloc.start()
+    represent_ensc(rows, gamma=5.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # A dense n × n of float64 would be 128 MB; the float32 Gram that is kept at this size is 64 MB.
+    assert peak < 64e6 + 60e6
