@@ -8,7 +8,7 @@ import pytest
 from masked_subspace.masks.hard import DiagonalMask, PatternMask
 from masked_subspace.masks.soft import ArrayMask, ConstantMask, LabelMask
 from masked_subspace.solvers import memory
-from masked_subspace.solvers.admm import solve_dense
+from masked_subspace.solvers.admm import LAZY_FROM, solve_dense
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
 from masked_subspace.solvers.spectrum import Spectrum
 from reference import plain_admm
@@ -85,14 +85,60 @@ def test_agrees_with_plain_transliteration(X, prices, pattern, model, soft, hard
         np.testing.assert_allclose(ours.outliers.toarray(), plain.outliers, atol=1e-8)
 
 
-@pytest.mark.parametrize(("penalty", "growth"), [(0.1, 2.0), (1.0, 1.5), (15.0, 2.0)])
-def test_label_mask_agrees_in_other_regimes(X, penalty, growth):
+REGIMES = [(0.1, 1.1), (0.1, 2.0), (1.0, 1.5), (15.0, 2.0)]
+
+
+@pytest.mark.parametrize("path", ["lazy", "blocked"])
+@pytest.mark.parametrize(("penalty", "growth"), REGIMES)
+@pytest.mark.parametrize("mask", ["none", "constant", "labels"])
+def test_both_passes_agree_with_plain_in_all_regimes(X, penalty, growth, mask, path):
     settings = AdmmSettings(sparsity=5e-4, mask_weight=0.5, penalty=penalty, penalty_growth=growth)
-    mask = LabelMask(np.random.default_rng(3).integers(0, 4, N), 1.5)
-    plain = plain_admm(X, settings, prices=mask.block(0, N))
-    ours = solve_dense(X, settings, soft_mask=mask)
+    labels = np.random.default_rng(3).integers(0, 4, N)
+    soft = {"none": None, "constant": ConstantMask(N, 0.8), "labels": LabelMask(labels, 1.5)}[mask]
+    plain = plain_admm(X, settings, prices=0.0 if soft is None else soft.block(0, N))
+    ours = solve_dense(X, settings, soft_mask=soft, path=path)
+    assert ours.details["path"] == path
     assert ours.n_iter == plain.n_iter
     np.testing.assert_allclose(dense(ours), plain.Q, atol=1e-8)
+    np.testing.assert_allclose(ours.sparsity_residual, np.abs(plain.Q - plain.Z).max(), atol=1e-8)
+    off_diagonal = ~np.eye(N, dtype=bool)
+    np.testing.assert_allclose(ours.mask_residual, np.abs(plain.Z - plain.C * off_diagonal).max(), atol=1e-8)
+
+
+def test_label_mask_with_many_and_few_samples_a_cluster(X):
+    """Both ways to go through V_cᵀV_c: a cluster larger and one much smaller than the rank."""
+    labels = np.r_[np.zeros(N - 3, int), 1, 1, 2]
+    settings = AdmmSettings(sparsity=1e-3)
+    mask = LabelMask(labels, 1.5)
+    plain = plain_admm(X, settings, prices=mask.block(0, N))
+    np.testing.assert_allclose(dense(solve_dense(X, settings, soft_mask=mask, path="lazy")), plain.Q, atol=1e-8)
+
+
+@pytest.mark.parametrize("mask", ["none", "labels"])
+def test_the_passes_agree_on_more_samples(mask):
+    """Lists that grow, shrink and are pruned, and rows that freeze one by one."""
+    rng = np.random.default_rng(7)
+    parts = [rng.normal(size=(80, 5)) @ rng.normal(size=(5, 40)) + 0.3 * rng.normal(size=(80, 40)) for _ in range(4)]
+    rows = unit_rows(np.vstack(parts))
+    labels = np.repeat(np.arange(4), 80)
+    rng.shuffle(labels)
+    soft = LabelMask(labels) if mask == "labels" else None
+    settings = AdmmSettings(sparsity=2e-3)
+    lazy, blocked = (solve_dense(rows, settings, soft_mask=soft, path=path) for path in ("lazy", "blocked"))
+    assert lazy.n_iter == blocked.n_iter
+    np.testing.assert_allclose(dense(lazy), dense(blocked), atol=1e-9)
+    np.testing.assert_allclose(lazy.objective, blocked.objective, rtol=1e-8)
+    single = solve_dense(rows.astype(np.float32), settings, soft_mask=soft, path="lazy", block_size=50)
+    differs = (dense(single) != 0) != (dense(lazy) != 0)
+    assert differs.sum() <= 1e-3 * lazy.representation.nnz
+    assert len(set(single.details["n_iter_per_sample"].tolist())) > 1
+
+
+def test_the_pass_is_chosen_by_the_length_of_the_lists():
+    rows = unit_rows(np.random.default_rng(8).normal(size=(LAZY_FROM, 30)))
+    assert solve_dense(rows, AdmmSettings(0.05)).details["path"] == "lazy"
+    assert solve_dense(rows, AdmmSettings(1e-7)).details["path"] == "blocked"
+    assert solve_dense(rows[:-1], AdmmSettings(0.05)).details["path"] == "blocked"
 
 
 def test_more_features_than_samples():
@@ -119,15 +165,15 @@ def test_objective_is_the_printed_one(X, prices):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("mask", ["none", "labels", "array"])
-def test_blocks_and_threads_do_not_change_the_result(X, prices, dtype, mask):
+@pytest.mark.parametrize(("mask", "path"), [("none", "lazy"), ("labels", "lazy"), ("array", "auto")])
+def test_blocks_and_threads_do_not_change_the_result(X, prices, dtype, mask, path):
     soft = {"none": None, "labels": LabelMask(LABELS), "array": ArrayMask(prices)}[mask]
     settings = AdmmSettings(sparsity=1e-3, mask_weight=0.3)
     rows = X.astype(dtype)
-    whole = solve_dense(rows, settings, soft_mask=soft, block_size=N)
+    whole = solve_dense(rows, settings, soft_mask=soft, block_size=N, path=path)
     atol = 1e-10 if dtype == np.float64 else 2e-5
     for options in ({"block_size": 7}, {"n_threads": 2}, {"n_threads": 2, "block_size": 10}):
-        other = solve_dense(rows, settings, soft_mask=soft, **options)
+        other = solve_dense(rows, settings, soft_mask=soft, path=path, **options)
         np.testing.assert_allclose(dense(other), dense(whole), atol=atol)
         np.testing.assert_allclose(other.objective[-1], whole.objective[-1], rtol=1e-4)
 
@@ -176,18 +222,21 @@ def test_scaling_the_data_scales_the_prices(X):
     np.testing.assert_allclose(dense(large), dense(small), atol=1e-9)
 
 
+@pytest.mark.parametrize("path", ["lazy", "blocked"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_running_out_of_iterations_is_reported(X, dtype):
-    result = solve_dense(X.astype(dtype), AdmmSettings(1e-3, max_iter=5))
+def test_running_out_of_iterations_is_reported(X, dtype, path):
+    result = solve_dense(X.astype(dtype), AdmmSettings(1e-3, max_iter=5), path=path)
     assert not result.converged
     assert result.n_iter == 5
     assert result.stopping_value > 1e-6
     assert result.sparsity_residual > 0
 
 
+@pytest.mark.parametrize("path", ["lazy", "blocked"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_penalty_may_grow_without_overflow(X, dtype):
-    result = solve_dense(X.astype(dtype), AdmmSettings(1e-3, penalty_growth=10.0, max_iter=400, tol=0.0))
+def test_penalty_may_grow_without_overflow(X, dtype, path):
+    settings = AdmmSettings(1e-3, penalty_growth=10.0, max_iter=400, tol=0.0)
+    result = solve_dense(X.astype(dtype), settings, soft_mask=LabelMask(LABELS), path=path)
     assert np.isfinite(dense(result)).all()
     assert np.isfinite(result.objective).all()
 

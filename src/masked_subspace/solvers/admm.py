@@ -11,6 +11,7 @@ In the row convention, with G = XXᵀ, w_ij = γ·(Mˢ_ij)² and τ = √(2λ/μ
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any, Literal
 
@@ -18,15 +19,16 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.masks.soft import ConstantMask, LabelMask
 from masked_subspace.solvers.blocked import ARRAYS_PER_BLOCK, BlockedPass
-from masked_subspace.solvers.blocks import Block, IntArray, Outcome, Progress, run_freezing, run_lockstep
-from masked_subspace.solvers.lazy import LazyPass, LazyProblem
+from masked_subspace.solvers.blocks import IntArray, Outcome, Progress, run_freezing, run_lockstep
+from masked_subspace.solvers.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
+from masked_subspace.solvers.lazy_problem import LazyProblem, Prices, lazy_prices
 from masked_subspace.solvers.memory import require_memory
 from masked_subspace.solvers.result import AdmmSettings, FloatArray, SolverResult
 from masked_subspace.solvers.spectrum import Spectrum
 
-_DEFAULT_BLOCK = 512
+_DEFAULT_BLOCK = 1024
+LAZY_FROM = 256  # fewer samples are solved in no time by looking at every entry
 
 
 def solve_dense(
@@ -45,53 +47,53 @@ def solve_dense(
 
     float64 rows are solved in lockstep, which is Algorithm 1 to the letter; in float32 each sample stops when it has
     converged, and memory stays at one block a thread. `spectrum` saves the factorisation when X was factored before.
+    `path` is for tests: "auto" takes the lazy pass where the masks allow it and its lists stay short;
+    if they do not, `progress` counts from 1 again.
     """
     begin = perf_counter()
     X = np.asarray(X)
-    n_samples = len(X)
-    lockstep = X.dtype != np.float32
+    n_samples, lockstep = len(X), X.dtype != np.float32
     block_size = _block_size(block_size, n_samples, n_threads)
+    is_large = n_samples >= LAZY_FROM or path == "lazy"
+    prices = lazy_prices(settings, hard_mask, soft_mask) if is_large and path != "blocked" else None
     rows_in_memory = n_samples if lockstep else min(n_samples, n_threads * block_size)
-    require_memory(ARRAYS_PER_BLOCK * rows_in_memory * n_samples * (8 if lockstep else 4), n_samples)
+    _require_memory(X, prices, rows_in_memory, lockstep, n_threads * block_size)
     if spectrum is None:
         spectrum = Spectrum.of(X, n_threads=n_threads)
     factored = perf_counter()
-
-    lazy = _lazy_problem(settings, spectrum, hard_mask, soft_mask) if path != "blocked" else None
-    if lazy is not None:
-        lazy.prepare()
-
-    def make_block(start: int, stop: int) -> Block:
-        if lazy is not None:
-            return LazyPass(lazy, start, stop)
-        return BlockedPass(X, settings, spectrum, hard_mask, soft_mask, start, stop)
-
     ranges = [(start, min(n_samples, start + block_size)) for start in range(0, n_samples, block_size)]
     run = run_lockstep if lockstep else run_freezing
-    outcome = run(ranges, make_block, settings, n_threads, progress)
-    end = perf_counter()
+    order, outcome = np.arange(n_samples), None
+    if prices is not None:
+        problem = LazyProblem.of(settings, spectrum, *prices, patient=path == "lazy")
+        try:
+            outcome = run(ranges, partial(LazyPass, problem), settings, n_threads, progress)
+            order = problem.order
+        except ListsTooLongError:  # little is lost: lists outgrow the limit within the first iterations
+            _require_memory(X, None, rows_in_memory, lockstep, n_threads * block_size)
     details: dict[str, Any] = {
-        "path": "blocked" if lazy is None else "lazy",
+        "path": "blocked" if outcome is None else "lazy",
         "seconds_factorisation": factored - begin,
         "block_size": block_size,
     }
-    order = np.arange(n_samples) if lazy is None else lazy.order
-    return _assemble(outcome, order, settings, end - begin, details)
+    if outcome is None:
+        make_block = partial(BlockedPass, X, settings, spectrum, hard_mask, soft_mask)
+        outcome = run(ranges, make_block, settings, n_threads, progress)
+    return _assemble(outcome, order, settings, perf_counter() - begin, details)
 
 
-def _lazy_problem(
-    settings: AdmmSettings, spectrum: Spectrum, hard_mask: HardMask | None, soft_mask: SoftMask | None
-) -> LazyProblem | None:
-    """The problem for the lazy pass, or None when the masks or the model need every entry looked at."""
-    if settings.has_residual_model or not (hard_mask is None or hard_mask.diagonal_only):
-        return None
-    if soft_mask is None:
-        return LazyProblem.of(settings, spectrum, (0.0,), None)
-    if isinstance(soft_mask, ConstantMask):
-        return LazyProblem.of(settings, spectrum, (soft_mask.price,), None)
-    if isinstance(soft_mask, LabelMask):
-        return LazyProblem.of(settings, spectrum, (soft_mask.inside, soft_mask.outside), soft_mask.labels)
-    return None
+def _require_memory(
+    X: FloatArray, prices: Prices | None, rows_in_memory: int, lockstep: bool, rows_at_work: int
+) -> None:
+    """Refuse before any work what would not fit: the spectrum, the state of the rows in memory, the products."""
+    n_samples, n_features = X.shape
+    rank = min(X.shape)
+    numbers = 2 * rank * rank + (n_samples + n_features) * rank
+    if prices is None:
+        numbers += ARRAYS_PER_BLOCK * rows_in_memory * n_samples
+    else:
+        numbers += rows_in_memory * rank * VECTORS_PER_SET * len(prices[0]) + rows_at_work * n_samples
+    require_memory(numbers * (8 if lockstep else 4), n_samples)
 
 
 def _block_size(given: int | None, n_samples: int, n_threads: int) -> int:

@@ -15,97 +15,22 @@ projection of "V_j·x_inside for j in the cluster, V_j·x_outside elsewhere" on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from masked_subspace.solvers import lazy_kernels as kernels
 from masked_subspace.solvers.blocks import FinishedRow, IntArray
 from masked_subspace.solvers.continuation import Step
-from masked_subspace.solvers.result import AdmmSettings, FloatArray
-from masked_subspace.solvers.spectrum import Spectrum
+from masked_subspace.solvers.lazy_problem import LazyProblem
+from masked_subspace.solvers.result import FloatArray
 
-_GROUP_ENDS = (4, 12, 24, 48, 96, 160, 240, 340, 450, 600, 800, 1200, 2000)
+VECTORS_PER_SET = kernels.KAPPA_CHANGE + 1
 _FIRST_CAPACITY = 32
 _PRUNE_EVERY = 8
 
 
-@dataclass(frozen=True)
-class LazyProblem:
-    """What all blocks of one lazy solve share. Samples stand in the order `order`, sorted by label."""
-
-    settings: AdmmSettings
-    spectrum: Spectrum
-    order: IntArray
-    weights: FloatArray  # w of each set: (w,) or (inside, outside)
-    labels: IntArray  # of the sorted samples; all 0 with one set
-    bounds: IntArray  # cluster c is the sorted samples bounds[c]..bounds[c + 1]
-
-    @classmethod
-    def of(
-        cls, settings: AdmmSettings, spectrum: Spectrum, prices: tuple[float, ...], labels: npt.NDArray[Any] | None
-    ) -> LazyProblem:
-        """`prices` is (price,) of all pairs, or (inside, outside) of the clusters in `labels`."""
-        weights = settings.mask_weight * np.square(np.asarray(prices, dtype=np.float64))
-        n_samples = len(spectrum.vectors)
-        if labels is None:
-            order, sorted_labels = np.arange(n_samples), np.zeros(n_samples, np.intp)
-        else:
-            order = np.argsort(labels, kind="stable")
-            sorted_labels = np.asarray(labels, np.intp)[order]
-            spectrum = Spectrum(spectrum.values, spectrum.vectors[order], spectrum.right_vectors)
-        bounds = np.concatenate([[0], np.cumsum(np.bincount(sorted_labels))])
-        return cls(settings, spectrum, order, weights, sorted_labels, bounds)
-
-    @property
-    def n_sets(self) -> int:
-        return len(self.weights)
-
-    @property
-    def is_weighted(self) -> bool:
-        return bool(self.weights.any())
-
-    @cached_property
-    def group_ends(self) -> IntArray:
-        rank = self.spectrum.rank
-        return np.array([end for end in _GROUP_ENDS if end < rank] + [rank], dtype=np.intp)
-
-    @cached_property
-    def group_norms(self) -> FloatArray:
-        """The largest norm of a row of V in each group of directions: for each cluster, and last for all samples."""
-        V = self.spectrum.vectors
-        starts = np.concatenate([[0], self.group_ends[:-1]])
-        squares = np.add.reduceat(np.square(V, dtype=np.float64), starts, axis=1)
-        rows = [squares[begin:end].max(axis=0, initial=0.0) for begin, end in self.clusters]
-        norms: FloatArray = np.sqrt(np.stack([*rows, squares.max(axis=0)])).astype(V.dtype)
-        return norms
-
-    @property
-    def clusters(self) -> list[tuple[int, int]]:
-        return list(zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True))
-
-    @cached_property
-    def cluster_grams(self) -> list[FloatArray | None]:
-        """V_cᵀV_c of each cluster, or None where the cluster is so small that two products with V_c are cheaper."""
-        V = self.spectrum.vectors
-        return [V[a:b].T @ V[a:b] if 2 * (b - a) > self.spectrum.rank else None for a, b in self.clusters]
-
-    def prepare(self) -> None:
-        """Compute what the blocks share before threads ask for it at the same time."""
-        _ = self.group_ends, self.group_norms
-        if self.n_sets == 2:
-            _ = self.cluster_grams
-
-    def through_cluster(self, label: int, x: FloatArray) -> FloatArray:
-        """x V_cᵀV_c for rows x of coefficients."""
-        gram = self.cluster_grams[label]
-        if gram is not None:
-            return x @ gram
-        V = self.spectrum.vectors[self.bounds[label] : self.bounds[label + 1]]
-        return (x @ V.T) @ V
+class ListsTooLongError(Exception):
+    """The solution is not sparse enough for lists to pay: looking at every entry is faster."""
 
 
 class LazyPass:
@@ -167,6 +92,8 @@ class LazyPass:
             self._count,
         )
         self._look_for_new_columns(np.flatnonzero(self._unsafe), prices, scalars)
+        if self._n_entries.mean() > problem.longest_list:
+            raise ListsTooLongError
         if step.number % _PRUNE_EVERY == _PRUNE_EVERY - 1:
             self._prune()
         cost = 0.5 * (self._data.astype(np.float64) + self._paid) + problem.settings.sparsity * self._count
@@ -248,7 +175,7 @@ class LazyPass:
             self._entries = np.pad(self._entries, [(0, 0), (0, 0), (0, missing)])
 
     def _prune(self) -> None:
-        negligible = self._dtype.type(1e-9 if self._dtype == np.float32 else 1e-14)
+        negligible = self._dtype.type(1e-8 if self._dtype == np.float32 else 1e-14)
         kernels.prune(
             self._problem.spectrum.vectors,
             self._coefficients,
