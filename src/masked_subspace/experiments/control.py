@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
-from masked_subspace.estimators.base import SelfExpressiveClusterer
-from masked_subspace.solvers.result import SolverResult
+from masked_subspace.baselines.base import BaselineClusterer
+from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 
-class NeighborGraphClustering(SelfExpressiveClusterer):
+class NeighborGraphClustering(BaselineClusterer):
     """Each sample is linked with weight 1 to its `n_neighbors` nearest by cosine (rows are centred and unit length)."""
 
-    _parameter_constraints = {
-        **SelfExpressiveClusterer._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    }
+    _parameter_constraints = {**SHARED_CONSTRAINTS, "n_neighbors": [Interval(Integral, 1, None, closed="left")]}
 
     def __init__(
         self,
@@ -38,29 +34,12 @@ class NeighborGraphClustering(SelfExpressiveClusterer):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.affinity = affinity
-        self.n_links = n_links
-        self.n_components = n_components
-        self.center = center
-        self.normalize = normalize
-        self.constraints = constraints
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _represent(self, rows: Any, seed: int) -> SolverResult:  # noqa: ARG002
-        started = time.perf_counter()
-        k = min(self.n_neighbors, len(rows) - 1)
-        graph = NearestNeighbors(n_neighbors=k).fit(rows).kneighbors_graph(mode="connectivity")
-        return SolverResult(
-            representation=csr_array(graph.astype(rows.dtype)),
-            n_iter=1,
-            converged=True,
-            stopping_value=0.0,
-            mask_residual=0.0,
-            sparsity_residual=0.0,
-            objective=np.zeros(0),
-            seconds=time.perf_counter() - started,
+        super().__init__(
+            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
         )
+        self.n_neighbors = n_neighbors
+
+    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+        neighbours = NearestNeighbors(n_neighbors=min(self.n_neighbors, len(rows) - 1), n_jobs=n_threads)
+        graph = neighbours.fit(rows).kneighbors_graph(mode="connectivity")
+        return Representation(csr_array(graph.astype(rows.dtype)))

@@ -59,7 +59,7 @@ const matrixView = (() => {
     let strength = null;
     const reach = n() / round.b;
     if (view.span / width > 1 || reach > 1) {
-      const near = Math.max(1, Math.round(view.span / width * 2));
+      const near = Math.max(1, Math.round(view.span / width * 4));
       const found = strongestIn(round, Math.max(0, column - near), column + near + 1, Math.max(0, row - near), row + near + 1);
       if (found) ({ row, column, strength } = found);
     } else strength = round.bins[row * round.b + column];

@@ -3,7 +3,7 @@ const scatterView = (() => {
   const canvas = $('scatter');
   let run = null;
   let places = null;
-  const margin = 14;
+  const margin = 30;
 
   function colours() {
     const kind = $('colour').value;
@@ -27,11 +27,19 @@ const scatterView = (() => {
     const colour = colours();
     const radius = Math.max(1.4, Math.min(4, 90 / Math.sqrt(count)));
     places = new Float32Array(2 * count);
+    const piles = new Map();
+    const reach = 0.9 * radius * Math.min(1, 20 / Math.sqrt(count / 10));
     pen.globalAlpha = count > 3000 ? 0.6 : 0.8;
     for (let i = 0; i < count; i++) {
       const sample = points.of ? points.of[i] : i;
-      const x = margin + (points.coordinates[i * points.axes + ax] / 65535) * (width - 2 * margin);
-      const y = height - margin - (points.coordinates[i * points.axes + ay] / 65535) * (height - 2 * margin);
+      let x = margin + (points.coordinates[i * points.axes + ax] / 65535) * (width - 2 * margin);
+      let y = height - margin - (points.coordinates[i * points.axes + ay] / 65535) * (height - 2 * margin);
+      // Samples that lie on one spot are laid out as a disc around it, so that a pile shows how large it is.
+      const spot = Math.round(x / 2) * 65536 + Math.round(y / 2);
+      const before = piles.get(spot) || 0;
+      piles.set(spot, before + 1);
+      x += reach * Math.sqrt(before) * Math.cos(before * 2.39996);
+      y += reach * Math.sqrt(before) * Math.sin(before * 2.39996);
       places[2 * i] = x;
       places[2 * i + 1] = y;
       pen.fillStyle = colour(sample);
