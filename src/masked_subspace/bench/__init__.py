@@ -34,7 +34,9 @@ def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> dict[s
     if quick:
         return run
     if "large" in wanted:
-        run["cases"] += [extras.isolated(case) for case in cases.large_cases()]
+        for case in cases.large_cases():
+            run["cases"].append(extras.isolated(case))
+            _say(run["cases"][-1])
     if "peers" in wanted:
         run["peers"] = extras.peers((1000, 2000, 4000))
     if "threads" in wanted:
@@ -83,4 +85,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _say(row: dict[str, Any]) -> None:
     """One line as soon as a case is measured: a full run takes long."""
-    sys.stderr.write(f"measured {row['case']}, n={row['n']}: {row['seconds']:.2f} s\n")
+    from masked_subspace.bench.report import case_line
+
+    sys.stderr.write(case_line(row) + "\n")

@@ -19,7 +19,7 @@ def as_text(run: Run) -> str:
         "",
         f"{'case':32}{'n':>6}{'ours s':>9}{'plain s':>10}{'ratio':>8}{'goal':>7}  iterations, agreement",
     ]
-    lines += [_case_line(row) for row in run["cases"]]
+    lines += [case_line(row) for row in run["cases"]]
     if run.get("peers"):
         lines += ["", "scikit-learn on the same rows"]
         lines += [f"{row['peer']:32}{row['n']:>6}{row['cpu']:>9.2f}" for row in run["peers"]]
@@ -41,7 +41,8 @@ def as_text(run: Run) -> str:
     return "\n".join(lines)
 
 
-def _case_line(row: Row) -> str:
+def case_line(row: Row) -> str:
+    """One row of the table."""
     plain = f"{row['plain_seconds']:.1f}" if "plain_seconds" in row else "–"
     ratio = f"{row['ratio']:.1f}" if "ratio" in row else "–"
     goal = f"{row['goal']:g}" if row["goal"] else "–"

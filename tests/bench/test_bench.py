@@ -1,0 +1,105 @@
+"""The benchmark itself, on a toy size: it must measure, compare, and fail when a ratio is too small."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from masked_subspace import bench
+from masked_subspace.bench import cases, extras, measure, report
+from masked_subspace.bench.plain import plain_iterations
+from masked_subspace.solvers.result import AdmmSettings
+from reference import plain_admm
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(60, 4)) @ rng.normal(size=(4, 30)) for _ in range(5)])
+    X += 0.05 * rng.normal(size=X.shape)
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), np.repeat(np.arange(5), 60)
+
+
+@pytest.mark.parametrize("options", [{}, {"noise": 1.0, "outliers": 0.01}])
+def test_the_plain_solver_is_the_reference(rows, options):
+    X = rows[0][:80].astype(np.float64)
+    settings = AdmmSettings(1e-3, mask_weight=0.5, **options)
+    prices = np.random.default_rng(1).uniform(0.5, 1.5, (80, 80))
+    steps = list(plain_iterations(X, settings, prices))
+    expected = plain_admm(X, settings, prices=prices)
+    assert len(steps) == expected.n_iter
+    assert steps[-1][1]
+    np.testing.assert_allclose(steps[-1][0], expected.Q, atol=1e-12)
+
+
+@pytest.mark.parametrize("mask", ["none", "labels", "array"])
+def test_a_full_comparison_shows_agreement(rows, mask):
+    X, y = rows
+    row = measure.measure(cases.Case("toy", len(X), 1e-6, mask), X, y, repeats=1)
+    assert row["ratio"] == pytest.approx(row["plain_seconds"] / row["seconds"])
+    assert row["ari"] >= 0.999
+    assert row["support_difference"] <= 1e-3
+    assert row["met"]
+
+
+def test_sampled_plain_iterations_are_scaled(rows):
+    X, y = rows
+    row = measure.measure(cases.Case("toy", len(X), 1e9, plain_iterations=3), X, y, repeats=1)
+    assert row["plain_sampled"] == 3
+    assert row["plain_seconds"] > 0
+    assert not row["met"]
+    assert measure.missed([row], share=0.5) == [row]
+
+
+def run_with(rows: list[dict]) -> dict:
+    return {"machine": {"cpu": "a processor", "cores": 2, "load": 0.1}, "quick": True, "cases": rows}
+
+
+def toy_row(ratio: float) -> dict:
+    return {
+        "case": "toy", "n": 10, "goal": 4.0, "seconds": 1.0, "wall_seconds": 1.0, "n_iter": 7, "plain_seconds": ratio,
+        "ratio": ratio, "most_seconds": None, "most_megabytes": None, "met": ratio >= 4, "megabytes": 1.0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(4.5, 0), (2.1, 0), (1.9, 1)])
+def test_exit_code_and_files(ratio, code, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(bench, "run_bench", lambda **_: run_with([toy_row(ratio)]))
+    stored, written = tmp_path / "stored.json", tmp_path / "run.json"
+    stored.write_text(json.dumps(run_with([toy_row(5.0)])))
+    assert bench.main(["--quick", "--compare", str(stored), "--json", str(written)]) == code
+    shown = capsys.readouterr()
+    assert json.loads(written.read_text())["cases"][0]["ratio"] == ratio
+    assert "against the stored run" in shown.out
+    assert f"{ratio:.2f}" in shown.out
+    assert ("under half its goal" in shown.err) == (code == 1)
+    assert ("MISSED" in shown.out) == (ratio < 4)
+
+
+def test_goals_of_memory_and_seconds_count():
+    row = toy_row(9.0) | {"most_seconds": 0.4, "most_megabytes": None}
+    assert measure.missed([row], share=1.0)
+    assert measure.missed([row], share=0.5)
+    assert not measure.missed([row | {"most_seconds": 0.6}], share=0.5)
+    assert measure.missed([toy_row(9.0) | {"most_megabytes": 0.4}], share=0.5)
+
+
+def test_growth_is_drawn(tmp_path):
+    points = [{"n": n, "seconds": n / 100, "megabytes": n / 10} for n in (500, 1000, 2000)]
+    report.draw_growth({"points": points, "seconds_slope": 1.0, "memory_slope": 1.0}, tmp_path / "growth.svg")
+    assert (tmp_path / "growth.svg").stat().st_size > 1000
+
+
+def test_every_goal_of_the_table_is_a_case():
+    found = {(case.name, case.n_samples): case.goal for case in cases.model_cases((1000, 2000, 4000), 2000, 3)}
+    assert found["BMSC", 4000] == 100
+    assert found["GMSC, label mask", 2000] == 25
+    assert found["GMSC-n", 1000] == 4
+    assert len(found) == 12
+    assert all(case.goal == 5 for case in cases.regime_cases(1000, 3))
+
+
+def test_importing_is_quick():
+    assert 0 <= extras.import_seconds() < 5  # the goal is 1 s; a busy machine is given room
