@@ -38,7 +38,18 @@ def spectral_embedding(
 
     `n_components` is their number (None: K). `"auto"` weights up to 4K of them by λ^t, see `diffusion_weights`.
     """
-    n = W.shape[0]
+    return spectral_embeddings(W, n_clusters, n_components, seed, n_threads)[0]
+
+
+def spectral_embeddings(
+    W: csr_array,
+    n_clusters: int,
+    n_components: Components,
+    seed: int,
+    n_threads: int = 1,
+    dimensions: tuple[float, ...] = (1.0,),
+) -> list[Embedding]:
+    """One embedding for each of the `dimensions` of `"auto"`, all from one set of eigenvectors."""
     placed = large_pieces(W, n_clusters)
     graph = W if placed.all() else csr_array(W[placed][:, placed])
     auto = n_components == "auto"
@@ -46,9 +57,13 @@ def spectral_embedding(
     values, vectors = leading_eigenpairs(
         normalized_graph(graph), min(wanted, graph.shape[0]), seed=seed, n_threads=n_threads
     )
-    if auto:
-        vectors = weighted(vectors, values, n_clusters)
-    rows = np.zeros((n, vectors.shape[1]), dtype=W.dtype)
+    if not auto:
+        return [_embedding(vectors, values, placed)]
+    return [_embedding(weighted(vectors, values, n_clusters, one), values, placed) for one in dimensions]
+
+
+def _embedding(vectors: FloatArray, values: FloatArray, placed: npt.NDArray[np.bool_]) -> Embedding:
+    rows = np.zeros((len(placed), vectors.shape[1]), dtype=vectors.dtype)
     rows[placed] = unit_rows(vectors)
     return Embedding(rows, values, placed & (np.abs(rows).max(axis=1) > 0))
 
@@ -80,9 +95,9 @@ def vectors_to_weigh(n_clusters: int) -> int:
     return min(4 * n_clusters, n_clusters + 150)
 
 
-def weighted(vectors: FloatArray, values: FloatArray, n_clusters: int) -> FloatArray:
+def weighted(vectors: FloatArray, values: FloatArray, n_clusters: int, dimension: float = 1.0) -> FloatArray:
     """Eigenvectors times their diffusion weights, without those that carry less than a ten-thousandth of a square."""
-    weights = diffusion_weights(values, n_clusters)
+    weights = diffusion_weights(values, n_clusters, dimension)
     heard = weights > 0.01
     return vectors[:, heard] * weights[heard].astype(vectors.dtype)
 
