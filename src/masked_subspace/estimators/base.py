@@ -57,7 +57,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
 
     n_clusters: int
     affinity: str
-    n_links: int
+    n_links: int | str
     n_components: int | str | None
     center: bool
     normalize: bool
@@ -122,9 +122,8 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         return RoundsResult(solution, labeling, None, [record], [labeling])
 
     def _labeler(self) -> SpectralLabeler:
-        return SpectralLabeler(
-            self.n_clusters, affinity=self.affinity, n_links=self.n_links, n_components=self.n_components
-        )
+        n_links = 5 if isinstance(self.n_links, str) else self.n_links
+        return SpectralLabeler(self.n_clusters, affinity=self.affinity, n_links=n_links, n_components=self.n_components)
 
     def _set_fitted(self, result: RoundsResult) -> None:
         solution, labeling = result.solution, result.labeling

@@ -19,6 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace.affinity import affinity_matrix
 from masked_subspace.consensus import agreement_with, consensus_embedding, modularity
+from masked_subspace.estimators.auto import CandidateStep, FirstStep
 from masked_subspace.estimators.labeler import Evidence, Labeling, graph_with_pairs, label_graph, label_rows
 from masked_subspace.estimators.members import Member, draw_members, settings_of
 from masked_subspace.estimators.representer import PreparedRepresenter, Progress
@@ -40,6 +41,8 @@ class ManyRepresenter(PreparedRepresenter, Protocol):
 
     @property
     def settings(self) -> AdmmSettings: ...
+
+    def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep: ...
 
     def represent_many(
         self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
@@ -67,6 +70,7 @@ def run_ensemble(
     seed: int,
     n_components: int | str | None,
     affinity: str,
+    n_links: int,
     events: Events,
 ) -> EnsembleResult:
     """Rounds of: members represent and label under one mask, their consensus labels and gives the next mask."""
@@ -74,6 +78,7 @@ def run_ensemble(
     history: list[dict[str, Any]] = []
     labelings: list[Labeling] = []
     previous: IntArray | None = None
+    rule = prepared.sparsity_rule(seed)
     for number in range(1, max_rounds + 1):
         started = time.perf_counter()
         members = draw_members(
@@ -81,8 +86,10 @@ def run_ensemble(
             n_members,
             prepared.settings,
             seed,
+            n_links=n_links,
             first=(number - 1) * n_members,
             weight_floor=0.0 if number == 1 else 1.0,
+            rule=rule,
         )
         solutions = _solve(prepared, members, with_known_pairs(mask, evidence), events, f"round {number}")
         graphs = [

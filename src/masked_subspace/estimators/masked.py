@@ -31,6 +31,7 @@ MASKED_CONSTRAINTS: dict[str, Any] = SHARED_CONSTRAINTS | {
     "max_rounds": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "view": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", "plain", "root"})],
     "mask_tol": [Interval(Real, 0, None, closed="left")],
+    "n_links": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "members": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
 }
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from masked_subspace.estimators.auto import FirstStep, mean_square
+from masked_subspace.estimators.auto import CandidateStep, FirstStep, mean_square
 from masked_subspace.solvers.result import AdmmSettings, FloatArray
 
 # Additive recurrence: multiples of these, modulo 1, fill the cube evenly however many are drawn.
 _STEPS = np.array([0.6180339887, 0.7548776662, 0.5698402910])
-LINKS_IN_GRAPH = (3, 4, 5)
 
 
 @dataclass(frozen=True)
@@ -24,23 +23,32 @@ class Member:
 
 
 def draw_members(
-    X: FloatArray, count: int, template: AdmmSettings, seed: int, first: int = 0, weight_floor: float = 0.0
+    X: FloatArray,
+    count: int,
+    template: AdmmSettings,
+    seed: int,
+    *,
+    n_links: int = 4,
+    first: int = 0,
+    weight_floor: float = 0.0,
+    rule: FirstStep | CandidateStep | None = None,
 ) -> list[Member]:
     """Members `first` … `first + count − 1` of the prior, for rows X.
 
     In units of the mean squared row norm: μ₀ = 10^(½ … 3/2), γ = 10^(−2 … 0.3), λ by the quantile rule for 4 … 10
-    links, p = 2; the graph keeps 3, 4 or 5 links a sample. `weight_floor` lifts γ where a mask must be heard.
-    `template` gives what the prior leaves open (noise, outliers, tolerance).
+    links, p = 2; the graph keeps `n_links` − 1, `n_links` or `n_links` + 1 links a sample. `weight_floor` lifts γ where
+    a mask must be heard, `rule` decides λ (default: the dense solver's), and `template` gives what the prior leaves
+    open (noise, outliers, tolerance).
     """
     scale = mean_square(X)
-    step = FirstStep(X, seed)
+    rule = rule or FirstStep(X, seed)
     offset = np.random.default_rng(seed).uniform(size=3)
     members = []
     for index in range(first, first + count):
         u = (offset + (index + 1) * _STEPS) % 1
         penalty = 10 ** (0.5 + u[0]) * scale
         settings = AdmmSettings(
-            sparsity=step.sparsity(penalty, 4 + 6 * u[1]),
+            sparsity=rule.sparsity(penalty, 4 + 6 * u[1]),
             mask_weight=max(10 ** (-2 + 2.3 * u[2]), weight_floor) * scale,
             penalty=penalty,
             penalty_growth=2.0,
@@ -49,7 +57,7 @@ def draw_members(
             noise=template.noise,
             outliers=template.outliers,
         )
-        members.append(Member(settings, LINKS_IN_GRAPH[index % len(LINKS_IN_GRAPH)]))
+        members.append(Member(settings, max(1, n_links - 1 + index % 3)))
     return members
 
 

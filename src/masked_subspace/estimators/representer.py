@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.resolve import resolve_hard_mask
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
 from masked_subspace.threads import thread_count
+
+if TYPE_CHECKING:
+    from masked_subspace.estimators.auto import CandidateStep, FirstStep
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, float], None]
@@ -69,13 +72,14 @@ class MaskedRepresenter(BaseEstimator):
         self.n_candidates = n_candidates
         self.n_jobs = n_jobs
 
-    def settings_for(self, X: FloatArray, seed: int) -> AdmmSettings:
-        """The numbers of Algorithm 1 for these rows, with every "auto" decided."""
-        from masked_subspace.estimators.auto import default_mask_weight, default_penalty, quantile_sparsity
+    def settings_for(self, X: FloatArray, seed: int, candidates: npt.NDArray[np.int32] | None = None) -> AdmmSettings:
+        """The numbers of Algorithm 1 for these rows (on these candidates), with every "auto" decided."""
+        from masked_subspace.estimators.auto import default_mask_weight, default_penalty
 
         penalty = default_penalty(X) if isinstance(self.penalty, str) else float(self.penalty)
         weight = default_mask_weight(X) if isinstance(self.mask_weight, str) else float(self.mask_weight)
-        sparsity = quantile_sparsity(X, penalty, seed) if isinstance(self.sparsity, str) else float(self.sparsity)
+        automatic = isinstance(self.sparsity, str)
+        sparsity = sparsity_rule(X, seed, candidates).sparsity(penalty) if automatic else float(self.sparsity)
         return AdmmSettings(
             sparsity=sparsity,
             mask_weight=weight,
@@ -91,17 +95,26 @@ class MaskedRepresenter(BaseEstimator):
         self, X: FloatArray, *, known: KnownPairs | None = None, hard: bool = False, seed: int = 0
     ) -> DenseRepresenter | SparseRepresenter:
         """Everything that does not depend on the soft mask: settings, permissions, factorisation or candidates."""
-        settings = self.settings_for(X, seed)
         permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)
         threads = thread_count(self.n_jobs)
         if self._is_sparse(len(X)):
-            return _prepare_sparse(self, X, settings, permissions, known, threads, seed)
-        return _prepare_dense(self, X, settings, permissions, known, threads, seed)
+            candidates = _candidates(self, X, known, threads, seed)
+            return SparseRepresenter(X, self.settings_for(X, seed, candidates), candidates, permissions, threads)
+        return _prepare_dense(self, X, self.settings_for(X, seed), permissions, known, threads, seed)
 
     def _is_sparse(self, n_samples: int) -> bool:
         if self.solver == "auto":
             return n_samples > SPARSE_FROM
         return self.solver == "sparse"
+
+
+def sparsity_rule(
+    X: FloatArray, seed: int, candidates: npt.NDArray[np.int32] | None = None
+) -> FirstStep | CandidateStep:
+    """What decides λ for a given penalty and number of links: the first step, or the end on candidates."""
+    from masked_subspace.estimators.auto import CandidateStep, FirstStep
+
+    return FirstStep(X, seed) if candidates is None else CandidateStep(X, candidates, seed)
 
 
 @dataclass(frozen=True)
@@ -113,6 +126,9 @@ class DenseRepresenter:
     spectrum: Any
     hard_mask: HardMask
     n_threads: int
+
+    def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
+        return sparsity_rule(self.X, seed)
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
         return self.represent_many([self.settings], soft_mask, progress)[0]
@@ -146,6 +162,9 @@ class SparseRepresenter:
     candidates: npt.NDArray[np.int32]
     hard_mask: HardMask
     n_threads: int
+
+    def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
+        return sparsity_rule(self.X, seed, self.candidates)
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
         return self.represent_many([self.settings], soft_mask, progress)[0]
@@ -182,18 +201,6 @@ def _prepare_dense(
         neighbours = PatternMask(_pattern_of(_candidates(spec, X, known, threads, seed)))
         hard_mask = neighbours if hard_mask.diagonal_only else AllOf([neighbours, hard_mask])
     return DenseRepresenter(X, settings, Spectrum.of(X), hard_mask, threads)
-
-
-def _prepare_sparse(
-    spec: MaskedRepresenter,
-    X: FloatArray,
-    settings: AdmmSettings,
-    hard_mask: HardMask,
-    known: KnownPairs | None,
-    threads: int,
-    seed: int,
-) -> SparseRepresenter:
-    return SparseRepresenter(X, settings, _candidates(spec, X, known, threads, seed), hard_mask, threads)
 
 
 def _candidates(

@@ -17,6 +17,7 @@ from masked_subspace.progress import Events
 from masked_subspace.threads import thread_count
 
 MEMBERS = 9
+LINKS_OF_MEMBERS = 4
 CONSENSUS_STRENGTH = 3.0
 
 
@@ -39,7 +40,8 @@ class RMSC(MaskedClusterer):
     view : how rows are prepared after centring: "plain", "root" (square root, for nonnegative data), a whitening power
         between 0 and 1, or "auto", which with several members picks the view whose clusters stand apart best
     noise, outliers : None is RMSC-v1, numbers are RMSC-v2
-    others : as in `GMSC`; with several members `sparsity`, `penalty`, `mask_weight` and `n_links` come from the prior
+    n_links : the k of "top-k"; several members use k − 1, k and k + 1 in turn. "auto": 5 for one member, 4 for several
+    others : as in `GMSC`; with several members `sparsity`, `penalty` and `mask_weight` come from the prior
 
     Attributes
     ----------
@@ -72,7 +74,7 @@ class RMSC(MaskedClusterer):
         outliers: float | None = None,
         hard_mask: Any = None,
         affinity: str = "top-k",
-        n_links: int = 5,
+        n_links: int | str = "auto",
         n_components: int | str | None = "auto",
         center: bool = True,
         normalize: bool = True,
@@ -168,6 +170,7 @@ class RMSC(MaskedClusterer):
             seed=seed,
             n_components=self.n_components,
             affinity=self.affinity,
+            n_links=LINKS_OF_MEMBERS if isinstance(self.n_links, str) else self.n_links,
             events=events,
         )
 
