@@ -23,7 +23,8 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="session")
 def fitted_rmsc(digits) -> RMSC:
-    return RMSC(5, sparsity=1e-3, members=1, max_rounds=3, mask_tol=0.0, random_state=0, n_jobs=1).fit(digits[0])
+    settings = {"sparsity": 1e-3, "members": 1, "mask_weight": 1.0, "mask_strength": 3.0}  # rounds that differ
+    return RMSC(5, **settings, max_rounds=3, mask_tol=0.0, random_state=0, n_jobs=1).fit(digits[0])
 
 
 @pytest.fixture(scope="session")

@@ -144,7 +144,14 @@ def test_everything_that_acts_has_a_name(tab):
 def test_scatter_shows_the_sample_under_the_pointer(tab):
     tab.locator("#scatter").scroll_into_view_if_needed()
     tab.select_option("#colour", "class")
-    box = tab.locator("#scatter").bounding_box()
-    for share in [k / 40 for k in range(1, 40)]:
-        tab.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] * 0.5)
+    x, y = tab.evaluate(
+        """(() => { const canvas = document.getElementById('scatter');
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        const dot = pixels.findIndex((value, at) => at % 4 === 3 && value > 128) >> 2;
+        const box = canvas.getBoundingClientRect();
+        const scale = box.width / canvas.width;
+        return [box.left + (dot % canvas.width) * scale, box.top + Math.floor(dot / canvas.width) * scale]; })()"""
+    )
+    tab.mouse.move(x, y)
     assert "certainty" in tab.locator("#point-text").inner_text()
+    assert tab.locator("#point").is_visible()
