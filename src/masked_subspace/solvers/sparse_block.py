@@ -36,6 +36,7 @@ class SparseProblem:
     hard_mask: HardMask | None
     first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
     targets: FloatArray | None = None
+    samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
     method: Method = "admm"
 
 
@@ -71,18 +72,24 @@ def solve_block(problem: SparseProblem, block: tuple[int, int]) -> list[BlockSol
     """Solutions of all settings for the samples start..stop."""
     start, stop = block
     small = small_problems(problem, start, stop)
-    solve = _solve_admm if problem.method == "admm" else _solve_stepwise
+    solve = solve_admm if problem.method == "admm" else _solve_stepwise
+    numbers = sample_numbers(problem, start, stop)
     prices: dict[int, FloatArray] = {}
     return [
-        solve(small, setting, _weights(setting, mask, start, small, prices), first_stop)
+        solve(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
         for setting, mask, first_stop in zip(problem.settings, problem.soft_masks, problem.first_stops, strict=True)
     ]
 
 
+def sample_numbers(problem: SparseProblem, start: int, stop: int) -> IndexArray:
+    """The samples of a block."""
+    return np.arange(start, stop, dtype=np.int32) if problem.samples is None else problem.samples[start:stop]
+
+
 def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProblems:
     """Gather the rows of the candidates and multiply them, once for all settings."""
-    candidates = problem.candidates[start:stop]
-    numbers = np.arange(start, stop, dtype=np.int32)
+    numbers = sample_numbers(problem, start, stop)
+    candidates = problem.candidates[numbers]
     own = problem.targets is None
     # Algorithm 1 keeps the forbidden diagonal as a variable of Z, so the sample itself is the last one.
     columns = np.concatenate([candidates, numbers[:, None]], axis=1) if own else np.ascontiguousarray(candidates)
@@ -103,20 +110,23 @@ def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProble
 
 
 def _weights(
-    settings: AdmmSettings, mask: SoftMask | None, start: int, small: SmallProblems, known: dict[int, FloatArray]
+    settings: AdmmSettings,
+    mask: SoftMask | None,
+    numbers: IndexArray,
+    small: SmallProblems,
+    known: dict[int, FloatArray],
 ) -> FloatArray:
     """γ Mˢ⊙Mˢ on the block's pairs; settings that share a mask share the look-up."""
     if mask is None:
         return np.zeros_like(small.g)
     if id(mask) not in known:
-        numbers = np.arange(start, start + len(small.columns))[:, None]
-        price = np.asarray(mask.at(numbers, small.columns), dtype=small.H.dtype)
+        price = np.asarray(mask.at(numbers[:, None], small.columns), dtype=small.H.dtype)
         known[id(mask)] = price * price
     weights: FloatArray = small.H.dtype.type(settings.mask_weight) * known[id(mask)]
     return weights
 
 
-def _solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:
+def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:
     dtype = small.H.dtype
     Q = np.empty_like(small.g)
     n_iter = np.zeros(len(Q), dtype=np.int64)
