@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 import warnings
 from collections import defaultdict
@@ -24,6 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from baselines_settings import PRINTED, SETTINGS, Setting
 from masked_subspace.affinity import affinity_matrix
+from masked_subspace.baselines.labeler import keep_mass
 from masked_subspace.datasets import load_protocol
 from masked_subspace.estimators.labeler import attach_to_nearest
 from masked_subspace.kmeans import cluster_rows
@@ -62,33 +64,54 @@ def scores(embedding: Any, rows: Any, truth: Any, n_clusters: int, seeds: list[i
     }
 
 
-def run_setting(data: Any, setting: Setting, seeds: list[int]) -> list[dict[str, Any]]:
-    """One fit; its representation is cut with the published and with the plain graph, with every seed."""
-    X = data.data / np.float32(data.data.max())
-    n_clusters = len(np.unique(data.target))
-    estimator = setting.make(n_clusters, random_state=seeds[0], n_jobs=1)
+Embeddings = dict[tuple[str, str], Any]  # (method, post-processing) → rows for k-means
+
+
+def embed_setting(X: Any, n_clusters: int, setting: Setting, seed: int) -> tuple[Embeddings, dict[str, Any]]:
+    """One fit; its representation is embedded with the published and with the plain graph."""
+    estimator = setting.make(n_clusters, random_state=seed, n_jobs=1)
     started = time.process_time()
     estimator.fit(X)
-    cpu = time.process_time() - started
-    common = {
-        "method": setting.method,
-        "setting": setting.label,
-        "params": {name: str(value) for name, value in setting.params.items()},
-        "cpu_seconds": round(cpu, 3),
+    facts = {
+        "cpu_seconds": round(time.process_time() - started, 3),
         "solver_seconds": round(estimator.history_[-1]["solver_seconds"], 3),
         "n_iter": int(estimator.n_iter_),
     }
-    published = {**common, "post": "published", **scores(estimator.embedding_, X, data.target, n_clusters, seeds)}
-    if setting.class_name in PLAIN_IS_PUBLISHED:
-        return [published]
+    found: Embeddings = {(setting.method, "published"): estimator.embedding_}
+
+    def embed(Z: Any, kind: str) -> Any:
+        return spectral_embedding(affinity_matrix(Z, kind), n_clusters, None, seed).vectors
+
     if setting.class_name == "SoftS3C":
         # Its graph feeds back into the codes, so the plain graph is another run.
-        estimator.set_params(affinity="symmetric").fit(X)
-        embedding = estimator.embedding_
+        found[setting.method, "plain"] = estimator.set_params(affinity="symmetric").fit(X).embedding_
+    elif setting.class_name not in PLAIN_IS_PUBLISHED:
+        found[setting.method, "plain"] = embed(estimator.representation_matrix_, "symmetric")
+    if setting.class_name == "BDR":
+        # One run gives both outputs.
+        Z = estimator.coefficient_matrix_
+        found["BDR-Z", "published"] = embed(keep_mass(Z, estimator.threshold), "normalized")
+        found["BDR-Z", "plain"] = embed(Z, "symmetric")
+    return found, facts
+
+
+def run_setting(data: Any, setting: Setting, seeds: list[int], cache: Path) -> list[dict[str, Any]]:
+    """The scores of one setting with every seed; embeddings are kept in `cache`, so that more seeds cost little."""
+    X = data.data / np.float32(data.data.max())
+    n_clusters = len(np.unique(data.target))
+    if cache.exists():
+        stored = np.load(cache, allow_pickle=False)
+        facts = json.loads(str(stored["facts"]))
+        found = {tuple(key.split("|")): stored[key] for key in stored.files if key != "facts"}
     else:
-        graph = affinity_matrix(estimator.representation_matrix_, "symmetric")
-        embedding = spectral_embedding(graph, n_clusters, None, seeds[0]).vectors
-    return [published, {**common, "post": "plain", **scores(embedding, X, data.target, n_clusters, seeds)}]
+        found, facts = embed_setting(X, n_clusters, setting, seeds[0])
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(cache, facts=json.dumps(facts), **{"|".join(key): rows for key, rows in found.items()})
+    common = {"setting": setting.label, "params": {name: str(value) for name, value in setting.params.items()}, **facts}
+    return [
+        {"method": method, "post": post, **common, **scores(rows, X, data.target, n_clusters, seeds)}
+        for (method, post), rows in found.items()
+    ]
 
 
 def best_labels(records: list[dict[str, Any]], name: str, method: str) -> set[str]:
@@ -110,6 +133,8 @@ def measure_accuracy(arguments: argparse.Namespace) -> None:
             for setting in SETTINGS[name]:
                 if arguments.methods and setting.method not in arguments.methods:
                     continue
+                if arguments.default and setting.label != "default":
+                    continue
                 records = load_records(arguments.results)
                 if arguments.best and setting.label not in best_labels(records, name, setting.method):
                     continue
@@ -119,13 +144,15 @@ def measure_accuracy(arguments: argparse.Namespace) -> None:
                     for r in records
                 ):
                     continue
+                named = re.sub(r"[^A-Za-z0-9.=]+", "-", f"{name}-{trial}-{setting.method}-{setting.label}")
+                cache = arguments.results.with_name("embeddings") / f"{named}.npz"
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", ConvergenceWarning)
-                    for result in run_setting(data, setting, seeds):
+                    for result in run_setting(data, setting, seeds, cache):
                         append_record(arguments.results, {"set": name, "trial": trial, **result})
                         mean = np.mean(result["accuracy"])
                         print(
-                            f"{name} {trial} {setting.method} {setting.label} {result['post']}: "
+                            f"{name} {trial} {result['method']} {setting.label} {result['post']}: "
                             f"{mean:.3f} ({result['cpu_seconds']} s CPU)",
                             flush=True,
                         )
@@ -155,22 +182,22 @@ def print_table(arguments: argparse.Namespace) -> None:
         print(f"\n### {name}\n")
         print("| method | setting | published graph: ACC | NMI | plain graph: ACC | NMI | runs | printed ACC |")
         print("|---|---|---|---|---|---|---|---|")
-        for method in dict.fromkeys(setting.method for setting in settings):
+        for method in dict.fromkeys(method for setting in settings for method in setting.methods()):
             for label in sorted(best_labels(records, name, method), key=lambda one: (one != "default", one)):
                 accuracy, nmi, runs = summary(records, name, method, label, "published")
                 plain = summary(records, name, method, label, "plain")
                 if not runs:
                     continue
-                setting = next(one for one in settings if (one.method, one.label) == (method, label))
+                setting = next(one for one in settings if method in one.methods() and one.label == label)
                 plain_cells = "same | same" if setting.class_name in PLAIN_IS_PUBLISHED else f"{plain[0]} | {plain[1]}"
                 shown = PRINTED.get((name, method), "–") if label == "default" else ""
                 print(f"| {method} | {setting.describe()} | {accuracy} | {nmi} | {plain_cells} | {runs} | {shown} |")
         print("\nAll settings tried, accuracy with the published graph:\n")
-        for method in dict.fromkeys(setting.method for setting in settings):
+        for method in dict.fromkeys(method for setting in settings for method in setting.methods()):
             tried = [
                 f"{setting.describe()}: {summary(records, name, method, setting.label, 'published')[0]}"
                 for setting in settings
-                if setting.method == method
+                if method in setting.methods()
             ]
             print(f"- {method}: " + "; ".join(one for one in tried if not one.endswith("–")))
 
@@ -183,6 +210,7 @@ def main() -> None:
     accuracy.add_argument("--sets", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     accuracy.add_argument("--methods", nargs="+", default=None)
     accuracy.add_argument("--seeds", type=int, default=20)
+    accuracy.add_argument("--default", action="store_true", help="only the default setting of each method")
     accuracy.add_argument("--best", action="store_true", help="only the default and the best setting so far")
     actions.add_parser("table")
     speed = actions.add_parser("speed")

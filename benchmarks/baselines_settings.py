@@ -20,6 +20,10 @@ class Setting:
     def make(self, n_clusters: int, **more: Any) -> Any:
         return getattr(baselines, self.class_name)(n_clusters, **self.params, **more)
 
+    def methods(self) -> tuple[str, ...]:
+        """The rows of the table it fills: one run of BDR gives both outputs."""
+        return ("BDR-B", "BDR-Z") if self.class_name == "BDR" else (self.method,)
+
     def describe(self) -> str:
         inside = ", ".join(f"{name}={value}" for name, value in self.params.items()) or "class defaults"
         return f"default ({inside})" if self.label == "default" else inside
@@ -50,7 +54,6 @@ def common(n_nonzero: int) -> list[Setting]:
             {"coupling": 50.0, "block_weight": 1.0, "threshold": 1.0},
             {"coupling": 5.0, "block_weight": 0.1, "threshold": 1.0},
         ),
-        *settings_of("BDR-Z", "BDR", {"output": "Z", "threshold": 0.4}),
         *settings_of(
             "Soft S³C",
             "SoftS3C",
@@ -87,6 +90,9 @@ SETTINGS: dict[str, list[Setting]] = {
     ],
     "usps-1000": [
         *common(10),
+        Setting("SSC-OMP", "SSCOMP", "20 eigenvectors", {"n_nonzero": 10, "n_components": 20}),
+        Setting("SSC-OMP", "SSCOMP", "weighted eigenvectors", {"n_nonzero": 10, "n_components": "auto"}),
+        Setting("SSC-OMP", "SSCOMP", "3, weighted eigenvectors", {"n_nonzero": 3, "n_components": "auto"}),
         *dense("EDSC", "EDSC", {}, *_DIGITS_DENSE),
         *dense("AE+EDSC", "AutoencoderEDSC", _SMALL, (1.0, 12, 8.0)),
     ],

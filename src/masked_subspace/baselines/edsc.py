@@ -33,7 +33,7 @@ def represent_edsc(X: FloatArray, settings: EdscSettings, progress: Progress | N
     """min ½‖C‖² + λ/2‖X − CX‖² in closed form; with outliers on the clean part D of X = D + E."""
     if settings.outliers is None:
         # C = (I + λG)⁻¹λG: the ridge representation with 1/λ, through the smaller of XXᵀ and XᵀX
-        return Representation(ridge_projection(Spectrum.of(X), 1 / settings.data_weight))
+        return Representation(ridge_projection(X, 1 / settings.data_weight))
     return _clean_and_represent(X, settings, progress)
 
 
@@ -66,7 +66,7 @@ def _clean_and_represent(X: FloatArray, settings: EdscSettings, progress: Progre
             break
         Y += mu * gap
         mu *= settings.penalty_growth
-    C = ridge_projection(Spectrum.of(D), 1 / lam)
+    C = ridge_projection(D, 1 / lam)
     return Representation(C, n_iter, change < settings.tol, change, np.array(trace), csr_array(E), details={"clean": D})
 
 

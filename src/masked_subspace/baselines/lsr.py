@@ -5,22 +5,37 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_solve, cholesky
+from scipy.linalg.lapack import dtrtri
 
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
-from masked_subspace.solvers.spectrum import Spectrum
 
 
-def ridge_projection(spectrum: Spectrum, ridge: float) -> FloatArray:
-    """G(G + λI)⁻¹ = V diag(s/(s+λ)) Vᵀ: the ridge representation of every sample, diagonal included."""
-    shrunk = spectrum.vectors * (spectrum.values / (spectrum.values + spectrum.values.dtype.type(ridge)))
-    return shrunk @ spectrum.vectors.T
+def ridge_projection(X: FloatArray, ridge: float) -> FloatArray:
+    """G(G + λI)⁻¹ = X(XᵀX + λI)⁻¹Xᵀ: the ridge representation of every sample, diagonal included.
+
+    By one Cholesky factor LLᵀ of the smaller form: with Y = XL⁻ᵀ the D × D one gives YYᵀ, a symmetric product. The factor
+    is always in float64, since its condition is s₁/λ.
+    """
+    used: FloatArray = np.ascontiguousarray(X[:, X.any(axis=0)], dtype=np.float64)  # border pixels are often all zero
+    n, d = used.shape
+    if d < n:
+        factor = cholesky(used.T @ used + ridge * np.eye(d), lower=True, overwrite_a=True, check_finite=False)
+        inverse = dtrtri(factor, lower=1)[0]  # and a product: faster than solving for n right-hand sides
+        Y = (used @ inverse.T).astype(X.dtype, copy=False)
+        projection: FloatArray = Y @ Y.T
+        return projection
+    G = used @ used.T
+    factor = cholesky(G + ridge * np.eye(n), lower=True, overwrite_a=True, check_finite=False)
+    solved: FloatArray = cho_solve((factor, True), G, overwrite_b=True, check_finite=False)
+    return ((solved + solved.T) / 2).astype(X.dtype)
 
 
 def represent_lsr(X: FloatArray, ridge: float, *, zero_diagonal: bool = False) -> Representation:
     """min ‖X − ZX‖² + λ‖Z‖² in closed form, with diag Z = 0 if asked for."""
-    Z = ridge_projection(Spectrum.of(X), ridge)
+    Z = ridge_projection(X, ridge)
     if zero_diagonal:
         # Z = −offdiag(P)/diag(P) with P = (G + λI)⁻¹ = (I − Z₀)/λ; row i is divided by P_ii.
         kept = 1 - np.diagonal(Z)
@@ -34,7 +49,7 @@ class LSR(BaselineClusterer):
 
         min_Z ‖X − ZX‖² + λ‖Z‖²,   optionally diag Z = 0
 
-    Closed form through one thin eigendecomposition, so the D × D problem is solved where D < n.
+    Closed form through one Cholesky factor, of the D × D problem where D < n.
 
     Parameters
     ----------
