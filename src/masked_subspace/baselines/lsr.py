@@ -16,8 +16,8 @@ from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 def ridge_projection(X: FloatArray, ridge: float) -> FloatArray:
     """G(G + λI)⁻¹ = X(XᵀX + λI)⁻¹Xᵀ: the ridge representation of every sample, diagonal included.
 
-    By one Cholesky factor LLᵀ of the smaller form: with Y = XL⁻ᵀ the D × D one gives YYᵀ, a symmetric product. The factor
-    is always in float64, since its condition is s₁/λ.
+    By one Cholesky factor LLᵀ of the smaller form: with Y = XL⁻ᵀ the D × D one gives YYᵀ, a symmetric product. The
+    factor is always in float64, since its condition is s₁/λ.
     """
     used: FloatArray = np.ascontiguousarray(X[:, X.any(axis=0)], dtype=np.float64)  # border pixels are often all zero
     n, d = used.shape
