@@ -58,7 +58,7 @@ def test_same_seed_same_labels(blobs):
 
 def test_means_skip_unlabelled_rows_and_keep_empty_clusters():
     rows = np.array([[1.0, 0], [3, 0], [100, 100]])
-    means = cluster_means(rows, np.array([0, 0, -1]), 2, otherwise=np.full((2, 2), 7.0))
+    means = cluster_means(rows, np.array([0, 0, -1]), 2, np.full((2, 2), 7.0))
     np.testing.assert_array_equal(means, [[2, 0], [7, 7]])
 
 

@@ -6,12 +6,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
+
+# The weight of a sample whose cluster is known, in mean clusters.
+ANCHOR_WEIGHT = 0.1
 
 
 def restarts_for(n_samples: int) -> int:
@@ -46,39 +50,61 @@ def cluster_rows_from_anchors(
 ) -> IntArray:
     """k-means in which the samples with `anchors` ≥ 0 stay in the cluster of that number.
 
-    The centres of anchored clusters start at the mean of their anchors, the others by greedy k-means++ away from these;
-    of several starts the one with the smallest Σ‖F_i − m_k‖² counts (Basu, Banerjee & Mooney 2002).
+    Each anchor weighs as much as a tenth of a mean cluster (docs/semi_supervised.md). One start is the free partition,
+    its clusters named by the anchors they hold. The others put the centres of anchored clusters at the mean of their
+    anchors and the rest by greedy k-means++ away from these (Basu, Banerjee & Mooney 2002). The smallest weighted
+    Σ‖F_i − m_k‖² counts.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
+    restarts = n_init or max(2, restarts_for(len(rows)) // 2)
     anchored = np.unique(anchors[anchors >= 0])
-    fixed = np.flatnonzero(anchors >= 0)
+    weights = np.where(anchors >= 0, max(1.0, ANCHOR_WEIGHT * len(rows) / n_clusters), 1.0)
     rng = np.random.default_rng(seed)
+    free = _named_by_anchors(cluster_rows(rows, n_clusters, seed, restarts), anchors, n_clusters)
     # With an anchor in every cluster nothing is left to chance.
-    starts = 1 if len(anchored) == n_clusters else n_init or max(2, restarts_for(len(rows)) // 2)
-    best: IntArray = np.zeros(len(rows), dtype=np.int32)
-    lowest = np.inf
-    for _ in range(starts):
-        centres = _starting_centres(rows, n_clusters, anchors, anchored, rng)
-        labels, inertia = _lloyd(rows, centres, anchors, fixed)
+    chances = 1 if len(anchored) == n_clusters else restarts
+    starts = [cluster_means(rows, free, n_clusters, weights=weights)]
+    starts += [_centres_from_anchors(rows, n_clusters, anchors, anchored, rng) for _ in range(chances)]
+    best, lowest = free, np.inf
+    for centres in starts:
+        labels, inertia = _lloyd(rows, centres, anchors, weights)
         if inertia < lowest:
             best, lowest = labels, inertia
     return best
 
 
-def cluster_means(rows: FloatArray, labels: IntArray, n_clusters: int, otherwise: FloatArray) -> FloatArray:
-    """Mean row of each cluster; an empty one keeps its row of `otherwise`. Samples with a label < 0 do not count."""
+def cluster_means(
+    rows: FloatArray,
+    labels: IntArray,
+    n_clusters: int,
+    otherwise: FloatArray | None = None,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """Mean row of each cluster; an empty one keeps its row of `otherwise` (zero). A label < 0 does not count."""
     inside = np.flatnonzero(labels >= 0)
-    ones = np.ones(len(inside))
-    members = csr_array((ones, (labels[inside], inside)), shape=(n_clusters, len(rows)))
-    count = np.bincount(labels[inside], minlength=n_clusters)[:, None]
-    means: FloatArray = np.where(count > 0, (members @ rows) / np.maximum(count, 1), otherwise)
+    weight = np.ones(len(inside)) if weights is None else weights[inside]
+    members = csr_array((weight, (labels[inside], inside)), shape=(n_clusters, len(rows)))
+    mass = np.bincount(labels[inside], weight, minlength=n_clusters)[:, None]
+    empty = 0.0 if otherwise is None else otherwise
+    means: FloatArray = np.where(mass > 0, (members @ rows) / np.where(mass > 0, mass, 1), empty)
     return means
 
 
-def _starting_centres(
+def _named_by_anchors(labels: IntArray, anchors: IntArray, n_clusters: int) -> IntArray:
+    """The partition with its clusters renumbered so that as many anchors as possible are in the cluster they name."""
+    known = np.flatnonzero(anchors >= 0)
+    overlap = np.zeros((n_clusters, n_clusters))
+    np.add.at(overlap, (labels[known], anchors[known]), 1)
+    name = linear_sum_assignment(-overlap)[1]
+    renamed: IntArray = name[labels].astype(np.int32)
+    renamed[known] = anchors[known]
+    return renamed
+
+
+def _centres_from_anchors(
     rows: FloatArray, n_clusters: int, anchors: IntArray, anchored: IntArray, rng: np.random.Generator
 ) -> FloatArray:
-    centres = cluster_means(rows, anchors, n_clusters, np.zeros((n_clusters, rows.shape[1])))
+    centres = cluster_means(rows, anchors, n_clusters)
     nearest = squared_distances(rows, centres[anchored]).min(axis=1, initial=np.inf)
     trials = 2 + int(np.log(n_clusters))
     for k in np.setdiff1d(np.arange(n_clusters), anchored):
@@ -92,8 +118,9 @@ def _starting_centres(
 
 
 def _lloyd(
-    rows: FloatArray, centres: FloatArray, anchors: IntArray, fixed: npt.NDArray[np.intp], max_iter: int = 100
+    rows: FloatArray, centres: FloatArray, anchors: IntArray, weights: FloatArray, max_iter: int = 100
 ) -> tuple[IntArray, float]:
+    fixed = np.flatnonzero(anchors >= 0)
     labels: IntArray = np.full(len(rows), -1, dtype=np.int32)
     for _ in range(max_iter):
         distance = squared_distances(rows, centres)
@@ -102,8 +129,8 @@ def _lloyd(
         if np.array_equal(new, labels):
             break
         labels = new
-        centres = cluster_means(rows, labels, len(centres), centres)
-    return labels, float(distance[np.arange(len(rows)), labels].sum())
+        centres = cluster_means(rows, labels, len(centres), centres, weights)
+    return labels, float(weights @ distance[np.arange(len(rows)), labels])
 
 
 def squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
