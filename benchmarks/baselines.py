@@ -80,7 +80,7 @@ def embed_setting(X: Any, n_clusters: int, setting: Setting, seed: int) -> tuple
     found: Embeddings = {(setting.method, "published"): estimator.embedding_}
 
     def embed(Z: Any, kind: str) -> Any:
-        return spectral_embedding(affinity_matrix(Z, kind), n_clusters, None, seed).vectors
+        return spectral_embedding(affinity_matrix(Z, kind), n_clusters, estimator.n_components, seed).vectors
 
     if setting.class_name == "SoftS3C":
         # Its graph feeds back into the codes, so the plain graph is another run.

@@ -65,6 +65,18 @@ def common(n_nonzero: int) -> list[Setting]:
     ]
 
 
+def more_tries() -> list[Setting]:
+    """Where SSC and SSC-OMP fall short of the printed numbers: fewer atoms, thr(C, ρ), more eigenvectors."""
+    return [
+        Setting("SSC", "SSC", "alpha=10", {"alpha": 10.0}),
+        Setting("SSC", "SSC", "threshold=.7", {"threshold": 0.7}),
+        Setting("SSC", "SSC", "weighted eigenvectors", {"n_components": "auto"}),
+        Setting("SSC-OMP", "SSCOMP", "2 atoms", {"n_nonzero": 2}),
+        Setting("SSC-OMP", "SSCOMP", "3, weighted eigenvectors", {"n_nonzero": 3, "n_components": "auto"}),
+        Setting("SSC-OMP", "SSCOMP", "5, weighted eigenvectors", {"n_nonzero": 5, "n_components": "auto"}),
+    ]
+
+
 def dense(
     method: str, class_name: str, architecture: dict[str, Any], *choices: tuple[float, int, float]
 ) -> list[Setting]:
@@ -85,6 +97,7 @@ _DIGITS_DENSE = ((0.1, 6, 4.0), (0.1, 12, 8.0))
 SETTINGS: dict[str, list[Setting]] = {
     "orl": [
         *common(5),
+        *more_tries(),
         *dense("EDSC", "EDSC", {}, (0.1, 3, 1.0), (0.1, 5, 4.0), (1.0, 3, 2.0)),
         *dense("AE+EDSC", "AutoencoderEDSC", _ORL, (1.0, 3, 1.0), (10.0, 3, 2.0)),
     ],
@@ -98,6 +111,7 @@ SETTINGS: dict[str, list[Setting]] = {
     ],
     "coil20": [
         *common(5),
+        *more_tries(),
         *dense("EDSC", "EDSC", {}, (0.01, 12, 8.0), (0.1, 12, 8.0)),
         *dense("AE+EDSC", "AutoencoderEDSC", _SMALL, (1.0, 12, 8.0)),
     ],
