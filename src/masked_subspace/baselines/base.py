@@ -25,7 +25,7 @@ SHARE = Interval(Real, 0, 1, closed="right")
 
 
 class BaselineClusterer(SelfExpressiveClusterer):
-    """A clusterer of one round: a subclass gives `_solve`, and `_expected_iterations` if it iterates."""
+    """A clusterer of one round: a subclass gives `_solve`."""
 
     _parameter_constraints = SHARED_CONSTRAINTS
 
@@ -59,7 +59,8 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         started = time.perf_counter()
-        with reported(type(self).__name__, getattr(self, "max_iter", None), self.verbose) as progress:
+        total = getattr(self, "max_epochs", getattr(self, "max_iter", None))
+        with reported(type(self).__name__, total, self.verbose) as progress:
             found = self._solve(rows, seed, thread_count(self.n_jobs), progress)
         return found.as_solver_result(time.perf_counter() - started)
 
