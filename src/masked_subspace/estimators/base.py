@@ -96,6 +96,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         events = events_of_estimator(self.verbose)
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
         with threadpool_limits(1):
+            X = self._without_outliers(X, seed, events)
             preparation = self._choose_preparation(X, seed, events)
             rows = preparation.apply(X)
             evidence = Evidence(rows, known, self.constraints == "hard", thread_count(self.n_jobs))
@@ -105,6 +106,10 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         self._set_fitted(result)
         self._warn_if_not_converged(result.solution)
         return self
+
+    def _without_outliers(self, X: FloatArray, seed: int, events: Events) -> FloatArray:  # noqa: ARG002
+        """The samples that are clustered; v2 with `outliers="auto"` takes gross errors out first."""
+        return X
 
     def _choose_preparation(self, X: FloatArray, seed: int, events: Events) -> Preparation:  # noqa: ARG002
         """How rows are prepared; RMSC looks at several ways."""

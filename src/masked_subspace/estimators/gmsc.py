@@ -26,7 +26,8 @@ class GMSC(MaskedClusterer):
     sparsity, mask_weight : λ and γ, or "auto"
     mask_strength, mask_orientation : β of ψ, and whether links inside a cluster are cheap ("corrected") or dear
         ("paper", as printed)
-    noise, outliers : λ₁ and λ₂; None leaves ε or O out
+    noise, outliers : λ₁ and λ₂; None leaves ε or O out; outliers="auto" finds λ₂ from the residuals and takes O out of
+        the samples themselves, so that no corrupted entry rebuilds anything (docs/corruption.md)
     penalty, penalty_growth, max_iter, tol, hard_mask, affinity, n_links, n_components, center, normalize, solver, \
 n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
 
@@ -52,7 +53,7 @@ n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
         max_iter: int = 200,
         tol: float = 1e-6,
         noise: float | None = None,
-        outliers: float | None = None,
+        outliers: float | str | None = None,
         hard_mask: Any = None,
         affinity: str = "top-k",
         n_links: int = 5,

@@ -7,8 +7,10 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
+from masked_subspace.estimators.base import SHARED_CONSTRAINTS, FloatArray, SelfExpressiveClusterer
+from masked_subspace.estimators.cleaning import clean_samples
 from masked_subspace.estimators.representer import MaskedRepresenter
+from masked_subspace.progress import Events
 
 _NUMBER_OR_AUTO = [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})]
 
@@ -20,7 +22,7 @@ MASKED_CONSTRAINTS: dict[str, Any] = SHARED_CONSTRAINTS | {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
     "noise": [Interval(Real, 0, None, closed="neither"), None],
-    "outliers": [Interval(Real, 0, None, closed="neither"), None],
+    "outliers": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
     "hard_mask": "no_validation",
     "solver": [StrOptions({"auto", "dense", "sparse"})],
     "n_candidates": [Interval(Integral, 1, None, closed="left")],
@@ -48,6 +50,19 @@ class MaskedClusterer(SelfExpressiveClusterer):
     solver: str
     n_candidates: int
 
+    def _cleans(self) -> bool:
+        """Whether outliers are taken out of the samples themselves, and not only out of what Z must rebuild."""
+        return getattr(self, "outliers", None) == "auto"
+
+    def _without_outliers(self, X: FloatArray, seed: int, events: Events) -> FloatArray:
+        if not self._cleans():
+            return X
+        cleaned = clean_samples(X, center=self.center, seed=seed, n_jobs=self.n_jobs)
+        share = cleaned.outliers.nnz / X.size
+        events.message(f"outliers: {100 * share:.2g} % of the entries, price {cleaned.price:.3g}")
+        self.outliers_ = cleaned.outliers
+        return cleaned.samples
+
     def _representer(self) -> MaskedRepresenter:
         return MaskedRepresenter(
             sparsity=self.sparsity,
@@ -57,7 +72,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
             max_iter=self.max_iter,
             tol=self.tol,
             noise=getattr(self, "noise", None),
-            outliers=getattr(self, "outliers", None),
+            outliers=None if self._cleans() else getattr(self, "outliers", None),
             hard_mask=self.hard_mask,
             solver=self.solver,
             n_candidates=self.n_candidates,

@@ -39,7 +39,7 @@ class RMSC(MaskedClusterer):
         their consensus repeats itself. "auto": at most 5 rounds of one member, 2 of several
     view : how rows are prepared after centring: "plain", "root" (square root, for nonnegative data), a whitening power
         between 0 and 1, or "auto", which with several members picks the view whose clusters stand apart best
-    noise, outliers : None is RMSC-v1, numbers are RMSC-v2
+    noise, outliers : None is RMSC-v1, numbers are RMSC-v2; outliers="auto" is v2 with cleaned samples, see `GMSC`
     n_links : the k of "top-k"; several members use k − 1, k and k + 1 in turn. "auto": 5 for one member, 4 for several
     others : as in `GMSC`; with several members `sparsity`, `penalty` and `mask_weight` come from the prior
 
@@ -71,7 +71,7 @@ class RMSC(MaskedClusterer):
         max_iter: int = 200,
         tol: float = 1e-6,
         noise: float | None = None,
-        outliers: float | None = None,
+        outliers: float | str | None = None,
         hard_mask: Any = None,
         affinity: str = "top-k",
         n_links: int | str = "auto",
