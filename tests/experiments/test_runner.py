@@ -26,11 +26,16 @@ ARGUMENTS = [
 DETERMINED = "key, dataset, trial, data_hash, method, fit, seed, state, accuracy, nmi, bca, labels, n_iter, n_rounds"
 
 
-def started(out: Path) -> subprocess.Popen:
+def started(out: Path, *more: str) -> subprocess.Popen:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
     command = [sys.executable, "-c", "import sys; from masked_subspace.cli import main; sys.exit(main())", *ARGUMENTS]
     return subprocess.Popen(
-        [*command, "--out", str(out)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--out", str(out), *more],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
 
 
@@ -87,6 +92,16 @@ def test_interrupted_it_gives_its_claim_back(uninterrupted, tmp_path):
     assert "Traceback" not in errors
     assert {row[7] for row in rows(tmp_path)} == {"done"}
     assert set(rows(tmp_path)) <= set(uninterrupted)
+
+
+def test_interrupting_workers_is_as_quiet(uninterrupted, tmp_path):
+    process = started(tmp_path, "--jobs", "2")
+    wait_for_first_cell(process, tmp_path)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: Ctrl-C reaches the workers too
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "Traceback" not in errors
+    assert {row for row in rows(tmp_path) if row[7] == "done"} <= set(uninterrupted)
 
 
 def test_two_processes_fill_one_file(uninterrupted, tmp_path):

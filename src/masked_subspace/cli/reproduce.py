@@ -28,14 +28,15 @@ def run(options: Namespace) -> int:
         threads=options.threads,
     )
     cells = request.cells()
+    events = events_for(wants_progress(options))
     if cells and not options.show_only:
         say(
             options,
             f"{len(cells)} cells, kept in {options.out / DATABASE}; stop at any time and run this again to go on",
         )
         how = RunOptions(options.jobs, options.threads, options.accept_older, options.retry_failed)
-        run_cells(cells, options.out / DATABASE, how, events_for(wants_progress(options)))
-    made = publish(request, options.out)
+        run_cells(cells, options.out / DATABASE, how, events)
+    made = publish(request, options.out, events)
     for table in made.tables:
         say(options, "\n" + terminal(table))
     say(options, "\n".join(f"wrote {path}" for path in made.files))

@@ -15,6 +15,7 @@ from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.settings import Cell, cells, table_entry, table_names
 from masked_subspace.experiments.tables import Row, report_tables, table_rows
 from masked_subspace.files import write_bytes, write_text
+from masked_subspace.progress import Events, SilentEvents, track
 from masked_subspace.provenance import code_version, commit, processor
 from masked_subspace.report import Figure, ReportContent, Table, write_report
 from masked_subspace.report.archive import to_json
@@ -76,7 +77,7 @@ def pair_setting(request: Request) -> str:
     return request.settings[0] if request.settings else "paper"
 
 
-def collect(request: Request, results: Results) -> tuple[list[Row], list[Table], list[Figure]]:
+def collect(request: Request, results: Results, events: Events) -> tuple[list[Row], list[Table], list[Figure]]:
     """Everything that was asked for, computing what Table 3 and the figures need and the database lacks."""
     rows = table_rows(request.cells(), results, accept_older=request.accept_older)
     tables = report_tables(rows)
@@ -86,7 +87,7 @@ def collect(request: Request, results: Results) -> tuple[list[Row], list[Table],
     if request.has("table3") or request.has("figures"):
         datasets = request.datasets or table_entry("table3")["datasets"]
         known = [name for name in datasets if name in table_entry("table3")["datasets"] or request.part != "all"]
-        studies = [study(name, setting, results, threads=request.threads) for name in known]
+        studies = [study(name, setting, results, threads=request.threads) for name in track(known, "pairs", events)]
     if request.has("table3") and studies:
         tables += pair_tables(studies, setting)
     if request.has("figures"):
@@ -97,10 +98,10 @@ def collect(request: Request, results: Results) -> tuple[list[Row], list[Table],
     return rows, tables, figures
 
 
-def publish(request: Request, folder: Path) -> Published:
+def publish(request: Request, folder: Path, events: Events | None = None) -> Published:
     """Write the part as Markdown, CSV, LaTeX, JSON and pictures, and report.html with all parts of this folder."""
     with Results(folder / DATABASE) as results:
-        rows, tables, figures = collect(request, results)
+        rows, tables, figures = collect(request, results, events or SilentEvents())
     files = []
     if tables:
         for name, text in (("md", markdown(tables)), ("csv", comma_separated(tables)), ("tex", latex(tables))):

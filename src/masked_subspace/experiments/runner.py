@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import time
 from collections.abc import Sequence
@@ -84,7 +85,7 @@ def _compute_claimed(key: str, cell: Cell, trial: Trial, results: Results, optio
 def _run_processes(cells: Sequence[Cell], database: Path, options: RunOptions, events: Events) -> None:
     Results(database).close()  # the file exists before several open it
     context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=work, args=(list(cells), database, options)) for _ in range(options.jobs)]
+    workers = [context.Process(target=_worker, args=(list(cells), database, options)) for _ in range(options.jobs)]
     for worker in workers:
         worker.start()
     try:
@@ -96,6 +97,12 @@ def _run_processes(cells: Sequence[Cell], database: Path, options: RunOptions, e
     broken = [worker.exitcode for worker in workers if worker.exitcode]
     if len(broken) == len(workers):
         raise RuntimeError(f"all {len(workers)} processes ended with exit codes {broken}")
+
+
+def _worker(cells: Sequence[Cell], database: Path, options: RunOptions) -> None:
+    """A worker's whole life. Ctrl-C reaches it too: the parent says so, the worker just gives its claim back."""
+    with contextlib.suppress(KeyboardInterrupt):
+        work(cells, database, options)
 
 
 def _stop(workers: Sequence[BaseProcess]) -> None:
