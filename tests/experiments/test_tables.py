@@ -36,7 +36,15 @@ def results(tmp_path):
                 continue
             results.finish(
                 key,
-                {"state": "done", "accuracy": ACCURACY[at], "nmi": 0.5, "bca": 0.9, "seconds": 2.0, "peak_mb": 100.0},
+                {
+                    "state": "done",
+                    "accuracy": ACCURACY[at],
+                    "nmi": 0.5,
+                    "bca": 0.9,
+                    "seconds": 2.0,
+                    "cpu_seconds": 3.0,
+                    "peak_mb": 100.0,
+                },
             )
         yield results
 
