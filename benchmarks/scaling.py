@@ -110,12 +110,12 @@ def search_record(task: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
 
 def run(task: dict[str, Any], out: Path | None, timeout: float) -> dict[str, Any]:
     """Start a child for the task and write its record down."""
-    threads = str(task["threads"])
+    # The threads asked for are our own; BLAS and OpenMP under them would only get in each other's way.
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     command = [sys.executable, __file__, "child", "--task", json.dumps(task)]
     try:
         done = subprocess.run(
-            command, env=os.environ | dict.fromkeys(names, threads), capture_output=True, text=True, timeout=timeout,
+            command, env=os.environ | dict.fromkeys(names, "1"), capture_output=True, text=True, timeout=timeout,
             check=False,
         )  # fmt: skip
         lines = done.stdout.strip().splitlines()

@@ -20,6 +20,9 @@ FloatArray = npt.NDArray[np.floating[Any]]
 Components = int | str | None
 
 _LONGEST_DIFFUSION = 512.0
+# ‖Sv − λv‖ at which a vector is good enough. On large graphs the spectrum is dense and vectors converge slowly, while
+# labels no longer change: docs/scaling.md.
+_TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,12 @@ def spectral_embeddings(
     auto = n_components == "auto"
     wanted = vectors_to_weigh(n_clusters) if auto else int(n_components or n_clusters)
     values, vectors = leading_eigenpairs(
-        normalized_graph(graph), min(wanted, graph.shape[0]), seed=seed, n_threads=n_threads
+        normalized_graph(graph),
+        min(wanted, graph.shape[0]),
+        seed=seed,
+        tol=_TOLERANCE if graph.shape[0] <= _LARGE else _TOLERANCE_LARGE,
+        n_threads=n_threads,
+        weights=(lambda values: diffusion_weights(values, n_clusters, max(dimensions))) if auto else None,
     )
     if not auto:
         return [_embedding(vectors, values, placed)]
