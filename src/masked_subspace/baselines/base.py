@@ -28,6 +28,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
     """A clusterer of one round: a subclass gives `_solve`."""
 
     _parameter_constraints = SHARED_CONSTRAINTS
+    n_links: int
 
     def __init__(
         self,

@@ -58,8 +58,8 @@ def smallest_eigenvectors(B: FloatArray, count: int, start: FloatArray | None) -
                 start,
                 M=_as_operator(lambda v: inverse * v, B),
                 largest=False,
-                tol=1e-4 * float(degree.max()),
-                maxiter=15,
+                tol=3e-4 * float(degree.max()),
+                maxiter=10,
             )
         residual = np.linalg.norm(laplacian_product(B, degree, vectors) - vectors * values, axis=0)
         if residual.max() <= 1e-3 * degree.max():
@@ -78,10 +78,10 @@ def represent_bdr(X: FloatArray, settings: BdrSettings, progress: Progress | Non
     B ≥ 0, symmetric, zero diagonal; 0 ⪯ W ⪯ I, tr W = K.
     """
     spectrum = Spectrum.of(X)
-    V, s = spectrum.vectors, spectrum.values
-    lam = X.dtype.type(settings.coupling)
-    shrunk = V * (s / (s + lam))
+    V = spectrum.vectors
+    shrunk = V * (spectrum.values / (spectrum.values + X.dtype.type(settings.coupling)))
     projection = shrunk @ V.T  # (G + λI)⁻¹G
+    thin = 2 * V.shape[1] < len(X)
     n_blocks = min(settings.n_blocks, len(X))
     B, old_B, Z, old_Z, W = (np.zeros_like(projection) for _ in range(5))
     vectors: FloatArray | None = None
@@ -91,19 +91,16 @@ def represent_bdr(X: FloatArray, settings: BdrSettings, progress: Progress | Non
     while n_iter < settings.max_iter and change >= settings.tol:
         n_iter += 1
         old_B, B, old_Z = B, old_B, Z
-        # Z = (G + λI)⁻¹(G + λB) = B + (G + λI)⁻¹G (I − B), in the directions of the spectrum
-        across = V.T @ old_B
+        # Z = (G + λI)⁻¹(G + λB) = B + (G + λI)⁻¹G (I − B)
         Z = old_B + projection
-        Z -= shrunk @ across
-        change, apart = update_blocks(Z, old_Z, W, settings.block_weight / settings.coupling, old_B, B)
+        Z -= shrunk @ (V.T @ old_B) if thin else projection @ old_B
+        change, apart, fit = update_blocks(Z, old_Z, W, settings.block_weight / settings.coupling, old_B, B)
         # W = VVᵀ for the K smallest eigenvalues of Diag(B1) − B
         vectors = smallest_eigenvectors(B, n_blocks, vectors)
         W = vectors @ vectors.T
-        # Vᵀ(I − Z) = diag(λ/(s+λ)) Vᵀ(I − B), with the B that Z came from
-        left = (V.T - across) * (lam / (s + lam))[:, None]
-        fit = float((s * np.einsum("ij,ij->i", left, left)).sum())
         blocks = float(np.vdot(vectors, laplacian_product(B, B.sum(axis=1), vectors)))
-        trace.append(0.5 * fit + 0.5 * settings.coupling * float(apart) + settings.block_weight * blocks)
+        # G(I − Z) = λ(Z − B) for the B that Z came from, so ‖X − ZX‖² = λ⟨I − Z, Z − B⟩
+        trace.append(0.5 * settings.coupling * (fit + apart) + settings.block_weight * blocks)
         if progress is not None:
             progress(n_iter, change)
     # The published Z has samples as columns: row i of ours is its column i.

@@ -121,6 +121,7 @@ class SoftS3C(BilevelClustering):
         "max_iter": [POSITIVE],
         "threshold": [SHARE],
     }
+    n_links: int
 
     def __init__(
         self,
