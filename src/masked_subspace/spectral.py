@@ -41,18 +41,6 @@ def spectral_embedding(
 
     `n_components` is their number (None: K). `"auto"` weights up to 4K of them by λ^t, see `diffusion_weights`.
     """
-    return spectral_embeddings(W, n_clusters, n_components, seed, n_threads)[0]
-
-
-def spectral_embeddings(
-    W: csr_array,
-    n_clusters: int,
-    n_components: Components,
-    seed: int,
-    n_threads: int = 1,
-    dimensions: tuple[float, ...] = (1.0,),
-) -> list[Embedding]:
-    """One embedding for each of the `dimensions` of `"auto"`, all from one set of eigenvectors."""
     placed = large_pieces(W, n_clusters)
     graph = W if placed.all() else csr_array(W[placed][:, placed])
     auto = n_components == "auto"
@@ -63,14 +51,10 @@ def spectral_embeddings(
         seed=seed,
         tol=_TOLERANCE if graph.shape[0] <= _LARGE else _TOLERANCE_LARGE,
         n_threads=n_threads,
-        weights=(lambda values: diffusion_weights(values, n_clusters, max(dimensions))) if auto else None,
+        weights=(lambda values: diffusion_weights(values, n_clusters)) if auto else None,
     )
-    if not auto:
-        return [_embedding(vectors, values, placed)]
-    return [_embedding(weighted(vectors, values, n_clusters, one), values, placed) for one in dimensions]
-
-
-def _embedding(vectors: FloatArray, values: FloatArray, placed: npt.NDArray[np.bool_]) -> Embedding:
+    if auto:
+        vectors = weighted(vectors, values, n_clusters)
     rows = np.zeros((len(placed), vectors.shape[1]), dtype=vectors.dtype)
     rows[placed] = unit_rows(vectors)
     return Embedding(rows, values, placed & (np.abs(rows).max(axis=1) > 0))
@@ -103,15 +87,15 @@ def vectors_to_weigh(n_clusters: int) -> int:
     return min(4 * n_clusters, n_clusters + 150)
 
 
-def weighted(vectors: FloatArray, values: FloatArray, n_clusters: int, dimension: float = 1.0) -> FloatArray:
+def weighted(vectors: FloatArray, values: FloatArray, n_clusters: int) -> FloatArray:
     """Eigenvectors times their diffusion weights, without those that carry less than a ten-thousandth of a square."""
-    weights = diffusion_weights(values, n_clusters, dimension)
+    weights = diffusion_weights(values, n_clusters)
     heard = weights > 0.01
     return vectors[:, heard] * weights[heard].astype(vectors.dtype)
 
 
-def diffusion_weights(values: FloatArray, n_clusters: int, dimension: float = 1.0) -> FloatArray:
-    """λ^t with the t for which Σ λ^2t = `dimension`·K: as much weight in all as K whole eigenvectors have.
+def diffusion_weights(values: FloatArray, n_clusters: int) -> FloatArray:
+    """λ^t with the t for which Σ λ^2t = K: as much weight in all as K whole eigenvectors have.
 
     A random walk of t steps forgets what is below the clusters' scale. Where the spectrum has a gap after K values this
     is the usual choice of K vectors; where it has none, it does not have to cut anywhere.
@@ -120,7 +104,7 @@ def diffusion_weights(values: FloatArray, n_clusters: int, dimension: float = 1.
     low, high = 0.0, _LONGEST_DIFFUSION
     for _ in range(60):
         middle = (low + high) / 2
-        if (clipped ** (2 * middle)).sum() > dimension * n_clusters:
+        if (clipped ** (2 * middle)).sum() > n_clusters:
             low = middle
         else:
             high = middle

@@ -11,19 +11,15 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace.affinity import affinity_matrix
-from masked_subspace.consensus import modularity
 from masked_subspace.diffusion import Settle, spread_labels
 from masked_subspace.group_assignment import GroupAssigner
 from masked_subspace.kmeans import cluster_rows, cluster_rows_from_anchors
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.spectral import Components, spectral_embeddings
+from masked_subspace.spectral import Components, spectral_embedding
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
-
-# Weights in all of the soft choice of eigenvectors, in units of K (docs/accuracy.md).
-DIMENSIONS = (1.0, 0.7, 1.4)
 
 
 @dataclass(frozen=True)
@@ -86,19 +82,12 @@ def label_graph(
     seed: int,
     n_init: int | None = None,
 ) -> Labeling:
-    """Spectral clustering of one graph, with the known pairs laid into it first.
-
-    Where the number of eigenvectors is left open, so is the weight in all of them: of the labels that three weights
-    give, those that stand apart best on this very graph (modularity) are taken.
-    """
+    """Spectral clustering of one graph, with the known pairs laid into it first."""
     if evidence.known is not None:
         W = graph_with_pairs(W, evidence.known)
-    weights = DIMENSIONS if evidence.known is None else DIMENSIONS[:1]
-    found = [
-        Labeling(label_rows(one.vectors, one.placed, W, n_clusters, evidence, seed, n_init), W, one.vectors)
-        for one in spectral_embeddings(W, n_clusters, n_components, seed, evidence.n_threads, weights)
-    ]
-    return max(found, key=lambda labeling: modularity(W, labeling.labels)) if len(found) > 1 else found[0]
+    embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
+    labels = label_rows(embedding.vectors, embedding.placed, W, n_clusters, evidence, seed, n_init)
+    return Labeling(labels, W, embedding.vectors)
 
 
 def label_rows(

@@ -18,7 +18,7 @@ from masked_subspace.solvers.sparse_block import IndexArray, SparseProblem, smal
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
-_ROWS = 256
+_ROWS = 128
 _STEPS = 14
 _CLOSE_ENOUGH = 0.03
 # More samples than this share must not lose all their links: they would fall out of the graph.
