@@ -16,8 +16,10 @@ sets.
 from __future__ import annotations
 
 import argparse
+import cProfile
 import json
 import os
+import pstats
 import resource
 import subprocess
 import sys
@@ -30,6 +32,15 @@ from typing import Any
 import numpy as np
 
 from scaling_methods import METHODS, SEARCHES, recall
+
+STAGES = {
+    "candidates": "find_candidates",
+    "sparsity": "settings_for",
+    "solve": "solve_sparse_many",
+    "affinity": "affinity_matrix",
+    "eigenvectors": "leading_eigenpairs",
+    "k-means": "cluster_rows",
+}
 
 
 def measured(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
@@ -84,9 +95,11 @@ def child(task: dict[str, Any]) -> dict[str, Any]:
         fit = METHODS[task["method"]]
         fit(np.asarray(X[:1500]), clusters, 0, task["threads"])
         before = peak_megabytes()
-        model, cost = measured(lambda: fit(X, clusters, task["seed"], task["threads"]))
+        profile = cProfile.Profile(timer=time.process_time)
+        model, cost = measured(lambda: profile.runcall(fit, X, clusters, task["seed"], task["threads"]))
         labels = getattr(model, "labels_", model)
         return cost | {
+            "stages": cpu_of_stages(profile),
             "accuracy": round(float(clustering_accuracy(y, labels)), 4),
             "nmi": round(float(normalized_mutual_info(y, labels)), 4),
             "peak_mb": peak_megabytes(),
@@ -97,6 +110,16 @@ def child(task: dict[str, Any]) -> dict[str, Any]:
             if hasattr(model, "representation_matrix_")
             else None,
         }
+
+
+def cpu_of_stages(profile: cProfile.Profile) -> dict[str, float]:
+    """CPU seconds below the function that is each stage."""
+    spent = dict.fromkeys(STAGES, 0.0)
+    for (_, _, function), (_, _, _, cumulative, _) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        for stage, name in STAGES.items():
+            if function == name:
+                spent[stage] += cumulative
+    return {stage: round(seconds, 2) for stage, seconds in spent.items()}
 
 
 def search_record(task: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
