@@ -50,7 +50,7 @@ class Block(Protocol):
         """The stopping values max(|ΔC|, |ΔZ|, |ΔQ|) of these rows after the last step."""
 
     def finish(self, rows: IntArray) -> list[FinishedRow]:
-        """The results of these rows as they stand after the last step."""
+        """The results of these rows after the last step; their `exact_change` has been asked for."""
 
     def keep(self, rows: IntArray) -> None:
         """Forget all other rows; the kept ones are renumbered in this order."""

@@ -26,7 +26,7 @@ from masked_subspace.solvers.result import FloatArray
 
 VECTORS_PER_SET = kernels.KAPPA_CHANGE + 1
 _FIRST_CAPACITY = 32
-_PRUNE_EVERY = 8
+_PRUNE_EVERY = 4
 
 
 class ListsTooLongError(Exception):
@@ -57,7 +57,7 @@ class LazyPass:
     def _resize(self) -> None:
         n_rows = len(self._n_entries)
         self._unsafe = np.zeros(n_rows, np.bool_)
-        self._change, self._data, self._paid, self._count = np.zeros((4, n_rows), self._dtype)
+        self._change, self._data, self._paid, self._count, self._gap_mask = np.zeros((5, n_rows), self._dtype)
         # set 0 is bounded by its cluster's norms, set 1 by those of all samples
         self._norm_rows = np.full((n_rows, self._problem.n_sets), len(self._problem.group_norms) - 1)
         self._norm_rows[:, 0] = self._labels
@@ -67,6 +67,7 @@ class LazyPass:
         s = problem.spectrum.values.astype(np.float64)
         scalars = self._as_dtype([step.tau, step.mu_last / step.mu, step.mu / step.mu_next, 0.5, 1 + 1e-4])
         weights, prices = self._as_dtype(problem.weights / step.mu), self._as_dtype(problem.weights)
+        self._weights = weights
         kernels.advance(
             problem.spectrum.vectors,
             self._as_dtype(s / (s + 2 * step.mu)),
@@ -189,27 +190,30 @@ class LazyPass:
 
     def exact_change(self, rows: IntArray) -> FloatArray:
         """The lists' changes are known; off the lists ΔZ = VΔα and ΔC = VΔκ have to be formed."""
-        change = self._change[rows]
-        for kind in (kernels.ALPHA_CHANGE, kernels.KAPPA_CHANGE)[: 1 + self._problem.is_weighted]:
-            change = np.maximum(change, self._largest_off_list(self._coefficients[rows, kind], rows))
+        change = np.maximum(
+            self._change[rows], self._largest_off_list(self._coefficients[rows, kernels.ALPHA_CHANGE], rows).max(axis=1)
+        )
+        if self._problem.is_weighted:
+            moved = self._largest_off_list(self._coefficients[rows, kernels.KAPPA_CHANGE], rows)
+            # Eq:C says (w + μ)C = w·C_last + μZ, so Z − C = (w/μ)ΔC: the mask's residual needs no product of its own
+            self._gap_mask[rows] = (moved * self._weights).max(axis=1)
+            change = np.maximum(change, moved.max(axis=1))
         return change
 
     def _largest_off_list(self, coefficients: FloatArray, rows: IntArray) -> FloatArray:
-        if not len(rows):
-            return np.zeros(0, self._dtype)
+        """For each row and set the largest |V_j·x| of the columns that are not listed."""
         product = self._product(coefficients, rows)
         largest = np.zeros((len(self._n_entries), self._problem.n_sets), self._dtype)
         infinite = self._dtype.type(np.finfo(self._dtype).max)
         n_new = np.zeros(len(rows), np.int64)
         kernels.scan(product, rows, self._columns, self._n_entries, self._boundaries, infinite, largest, n_new)
-        return np.asarray(largest[rows].max(axis=1))
+        return np.asarray(largest[rows])
 
     def finish(self, rows: IntArray) -> list[FinishedRow]:
-        alpha = self._coefficients[rows, kernels.ALPHA]
-        gap_sparsity = self._largest_off_list(alpha, rows)
-        gap_mask = np.zeros(len(rows), self._dtype)
-        if self._problem.is_weighted:
-            gap_mask = self._largest_off_list(alpha - self._coefficients[rows, kernels.KAPPA], rows)
+        """Results of rows whose `exact_change` has just been asked for."""
+        if not len(rows):
+            return []
+        gap_sparsity = self._largest_off_list(self._coefficients[rows, kernels.ALPHA], rows).max(axis=1)
         finished = []
         for position, row in enumerate(rows):
             n = self._n_entries[row]
@@ -220,7 +224,7 @@ class LazyPass:
                 FinishedRow(
                     self._problem.order[self._columns[row, kept]].astype(np.int32),
                     own[kernels.Q, kept],
-                    max(float(gap_mask[position]), float(np.abs(Z - C).max())),
+                    max(float(self._gap_mask[row]), float(np.abs(Z - C).max())),
                     max(float(gap_sparsity[position]), float(np.abs(Z - own[kernels.Q]).max())),
                 )
             )
