@@ -93,10 +93,12 @@ def child(task: dict[str, Any]) -> dict[str, Any]:
         if task["method"] in SEARCHES:
             return search_record(task, X)
         fit = METHODS[task["method"]]
-        fit(np.asarray(X[:1500]), clusters, 0, task["threads"])
+        fit(np.asarray(X[:1500]), clusters, 0, task["threads"], **task.get("set", {}))
         before = peak_megabytes()
         profile = cProfile.Profile(timer=time.process_time)
-        model, cost = measured(lambda: profile.runcall(fit, X, clusters, task["seed"], task["threads"]))
+        model, cost = measured(
+            lambda: profile.runcall(fit, X, clusters, task["seed"], task["threads"], **task.get("set", {}))
+        )
         labels = getattr(model, "labels_", model)
         return cost | {
             "stages": cpu_of_stages(profile),
@@ -145,7 +147,7 @@ def run(task: dict[str, Any], out: Path | None, timeout: float) -> dict[str, Any
         result = json.loads(lines[-1]) if done.returncode == 0 and lines else {"failed": done.stderr.strip()[-300:]}
     except subprocess.TimeoutExpired:
         result = {"failed": f"no result after {timeout:.0f} s"}
-    record = {key: value for key, value in task.items() if value is not None} | result
+    record = {key: value for key, value in task.items() if value not in (None, {})} | result
     if record.get("features"):
         record["features"] = Path(record["features"]).name
     line = json.dumps(record)
@@ -178,6 +180,7 @@ def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
         "samples": None,
         "rows": options.rows,
         "threads": options.threads,
+        "set": json.loads(options.set),
     }
     methods = options.method.split(",")
     seeds = range(options.first_seed, options.first_seed + options.seeds)
@@ -201,6 +204,7 @@ def main() -> None:
     parser.add_argument("file", nargs="?")
     parser.add_argument("--features")
     parser.add_argument("--method", default="BMSC-sparse")
+    parser.add_argument("--set", default="{}", help="parameters of the estimator as JSON")
     parser.add_argument("--samples", type=int, default=1_000_000)
     parser.add_argument("--rows", type=int, help="a seeded draw of so many samples")
     parser.add_argument("--seeds", type=int, default=1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-Fit = Callable[[np.ndarray, int, int, int], Any]
+Fit = Callable[..., Any]
 Search = Callable[[np.ndarray, int, int], np.ndarray]
 
 
@@ -58,9 +59,9 @@ def baseline(name: str) -> Fit:
 
 
 METHODS: dict[str, Fit] = {
-    "BMSC-sparse": lambda *given: bmsc(*given, solver="sparse"),
-    "BMSC-dense": lambda *given: bmsc(*given, solver="dense"),
-    "RMSC-1": lambda *given: rmsc(*given, members=1),
+    "BMSC-sparse": partial(bmsc, solver="sparse"),
+    "BMSC-dense": partial(bmsc, solver="dense"),
+    "RMSC-1": partial(rmsc, members=1),
     "RMSC": rmsc,
     "5-NN graph": neighbour_graph,
     "k-means": k_means,
