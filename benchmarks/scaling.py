@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +93,11 @@ def child(task: dict[str, Any]) -> dict[str, Any]:
             X, y = X[kept], y[kept]
         if task["method"] in SEARCHES:
             return search_record(task, X)
-        fit = METHODS[task["method"]]
-        fit(np.asarray(X[:1500]), clusters, 0, task["threads"], **task.get("set", {}))
+        fit = partial(METHODS[task["method"]], **task.get("set", {}))
+        fit(np.asarray(X[:1500]), clusters, 0, task["threads"])
         before = peak_megabytes()
         profile = cProfile.Profile(timer=time.process_time)
-        model, cost = measured(
-            lambda: profile.runcall(fit, X, clusters, task["seed"], task["threads"], **task.get("set", {}))
-        )
+        model, cost = measured(lambda: profile.runcall(fit, X, clusters, task["seed"], task["threads"]))
         labels = getattr(model, "labels_", model)
         return cost | {
             "stages": cpu_of_stages(profile),
