@@ -1,6 +1,6 @@
 """Cluster handwritten digits and look at why: the graphs of three methods, and the digits RMSC is least sure of.
 
-    python examples/look_inside.py digits.png
+python examples/look_inside.py digits.png
 """
 
 import sys

@@ -87,7 +87,7 @@ def test_bad_arrays_are_refused_by_name(array, message):
 def test_bad_labels_and_strengths_are_refused():
     with pytest.raises(ValueError, match="labels has 2 dimensions"):
         LabelMask(np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="mask_strength is 0.5"):
+    with pytest.raises(ValueError, match=r"mask_strength is 0\.5"):
         LabelMask(LABELS, 0.5)
     with pytest.raises(ValueError, match="orientation"):
         LabelMask(LABELS, orientation="sideways")
