@@ -97,3 +97,9 @@ def test_bad_labels_and_strengths_are_refused():
         ConsensusMask([LABELS, LABELS[:4]])
     with pytest.raises(ValueError, match="weights"):
         ConsensusMask([LABELS], weights=[-1])
+
+
+@pytest.mark.parametrize("labels", [[0, 0, 0], [0, 1, 1], [0, 1, 2]])
+def test_change_from_a_constant_is_that_of_the_arrays(labels: list[int]) -> None:
+    mask, constant = LabelMask(labels, 1.5), ConstantMask(3, 0.9)
+    assert mask.change(constant) == pytest.approx(np.abs(mask.block(0, 3) - constant.block(0, 3)).max())

@@ -71,6 +71,10 @@ class LabelMask(SoftMask):
             joint = np.unique(np.stack([self.labels, other.labels]), axis=1).shape[1]
             same = joint == len(np.unique(self.labels)) == len(np.unique(other.labels))
             return 0.0 if same else abs(self.inside - self.outside)
+        if isinstance(other, ConstantMask):
+            # The diagonal is inside some cluster; a pair outside exists as soon as there are two.
+            prices = [self.inside] if self.labels.max(initial=0) == 0 else [self.inside, self.outside]
+            return max(abs(price - other.price) for price in prices)
         return super().change(other)
 
 
