@@ -35,7 +35,7 @@ def with_links(candidates: IndexArray, must_link: npt.ArrayLike) -> IndexArray:
     bounds = np.searchsorted(both[:, 0], np.arange(n + 1))
     width = max(candidates.shape[1], int(np.diff(bounds).max(initial=0)))
     out = np.full((n, width), -1, dtype=np.int32)
-    _merge(candidates, both[:, 1].copy(), bounds, out)
+    _fill(candidates, np.empty((n, 0), dtype=np.int32), bounds, both[:, 1].copy(), out)
     return out
 
 
@@ -62,7 +62,7 @@ def enrich_candidates(
         own = np.arange(start, stop)
         wanted[start:stop] = nearest_in(X, residual, n_new, own=own, n_threads=n_threads)
     out = np.full((n, m), -1, dtype=np.int32)
-    _enrich(candidates, wanted, representation.indptr, representation.indices, out)
+    _fill(candidates, wanted, representation.indptr, representation.indices, out)
     return out
 
 
@@ -78,22 +78,13 @@ def _append(out: IndexArray, filled: int, column: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _enrich(old: IndexArray, wanted: IndexArray, indptr: Any, indices: Any, out: IndexArray) -> None:
+def _fill(old: IndexArray, wanted: IndexArray, indptr: Any, indices: Any, out: IndexArray) -> None:
+    """Row i of `out`: indices[indptr[i]:indptr[i + 1]], then wanted[i], then old[i], each once, as far as they fit."""
     for i in range(old.shape[0]):
         filled = 0
         for t in range(indptr[i], indptr[i + 1]):
             filled = _append(out[i], filled, indices[t])
         for t in range(wanted.shape[1]):
             filled = _append(out[i], filled, wanted[i, t])
-        for t in range(old.shape[1]):
-            filled = _append(out[i], filled, old[i, t])
-
-
-@njit(cache=True, nogil=True)
-def _merge(old: IndexArray, partners: IndexArray, bounds: npt.NDArray[np.intp], out: IndexArray) -> None:
-    for i in range(old.shape[0]):
-        filled = 0
-        for t in range(bounds[i], bounds[i + 1]):
-            filled = _append(out[i], filled, partners[t])
         for t in range(old.shape[1]):
             filled = _append(out[i], filled, old[i, t])
