@@ -11,6 +11,7 @@ In the row convention, with G = XXᵀ, w_ij = γ·(Mˢ_ij)² and τ = √(2λ/μ
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Literal
@@ -21,6 +22,7 @@ from scipy.sparse import csr_array
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.solvers.blocked import ARRAYS_PER_BLOCK, BlockedPass
 from masked_subspace.solvers.blocks import IntArray, Outcome, Progress, run_freezing, run_lockstep
+from masked_subspace.solvers.compilation import compile_once
 from masked_subspace.solvers.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
 from masked_subspace.solvers.lazy_problem import LazyProblem, Prices, lazy_prices
 from masked_subspace.solvers.memory import require_memory
@@ -50,7 +52,6 @@ def solve_dense(
     `path` is for tests: "auto" takes the lazy pass where the masks allow it and its lists stay short;
     if they do not, `progress` counts from 1 again.
     """
-    begin = perf_counter()
     X = np.asarray(X)
     n_samples, lockstep = len(X), X.dtype != np.float32
     block_size = _block_size(block_size, n_samples, n_threads)
@@ -58,6 +59,8 @@ def solve_dense(
     prices = lazy_prices(settings, hard_mask, soft_mask) if is_large and path != "blocked" else None
     rows_in_memory = n_samples if lockstep else min(n_samples, n_threads * block_size)
     _require_memory(X, prices, rows_in_memory, lockstep, n_threads * block_size)
+    _compile("blocked" if prices is None else "lazy", X.dtype, settings)
+    begin = perf_counter()
     if spectrum is None:
         spectrum = Spectrum.of(X, n_threads=n_threads)
     factored = perf_counter()
@@ -80,6 +83,14 @@ def solve_dense(
         make_block = partial(BlockedPass, X, settings, spectrum, hard_mask, soft_mask)
         outcome = run(ranges, make_block, settings, n_threads, progress)
     return _assemble(outcome, order, settings, perf_counter() - begin, details)
+
+
+def _compile(path: Literal["lazy", "blocked"], dtype: np.dtype[Any], settings: AdmmSettings) -> None:
+    """Let a toy problem of the same kind compile the kernels."""
+    kind = "dense solver (GMSC-n)" if settings.has_residual_model else f"dense solver ({path} pass)"
+    toy = np.random.default_rng(0).normal(size=(6, 3)).astype(dtype)
+    few = replace(settings, max_iter=5)
+    compile_once(f"{kind} for {dtype}", lambda: solve_dense(toy, few, path=path))
 
 
 def _require_memory(
