@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from masked_subspace.report.layout import cluster_map, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order
 from masked_subspace.report.png import data_uri, sprite_sheet
 from masked_subspace.report.record import ReportContent, Run, Table
@@ -79,7 +80,7 @@ def _run(run: Run, certain: dict[str, Any], target: Array | None) -> dict[str, A
         "certainty": _encoded(np.rint(255 * run.certainty).astype(np.uint8)),
         "certain": certain,
         "rounds": _rounds(run, order),
-        "points": _points(run.embedding),
+        "points": _points(run.embedding, codes),
         "history": [_finite(record) for record in run.history],
         "parameters": [[key, value] for key, value in run.parameters.items()],
         "scores": _finite(run.scores),
@@ -109,30 +110,29 @@ def _certain_samples(run: Run) -> dict[str, Any]:
     for cluster in np.unique(run.labels):
         members = np.flatnonzero(run.labels == cluster)
         ranked = members[np.argsort(-run.certainty[members], kind="stable")]
-        most.append(ranked[:SHOWN_SAMPLES].tolist())
-        least.append(ranked[::-1][: min(SHOWN_SAMPLES, max(0, len(ranked) - SHOWN_SAMPLES))].tolist())
+        most.append(ranked[: min(SHOWN_SAMPLES, (len(ranked) + 1) // 2)].tolist())
+        least.append(ranked[::-1][: min(SHOWN_SAMPLES, len(ranked) // 2)].tolist())
     return {"most": most, "least": least}
 
 
-def _points(embedding: Array) -> dict[str, Any]:
-    """Principal axes of the embedding, 16 bits a value, every sample up to a limit and then an even choice."""
+def _points(embedding: Array, codes: Array) -> dict[str, Any]:
+    """The embedding's principal axes and its map, 16 bits a value; every sample up to a limit, then an even choice."""
     n = len(embedding)
     chosen = np.arange(n) if n <= MAX_POINTS else np.linspace(0, n - 1, MAX_POINTS).astype(int)
-    centred = embedding[chosen] - embedding[chosen].mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    # The sign of an axis is arbitrary: let its largest weight be positive, so that reruns look alike.
-    axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
-    projected = centred @ axes[:AXES].T
-    low, high = projected.min(axis=0), projected.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    steps = np.rint((projected - low) / span * 65535).astype("<u2")
-    spread = projected.var(axis=0) / max(float(centred.var(axis=0).sum()), 1e-300)
+    projected, share = principal_axes(embedding[chosen], AXES)
     return {
         "axes": int(projected.shape[1]),
-        "share": [round(float(value), 4) for value in spread],
-        "values": _encoded(steps),
+        "share": [round(float(value), 4) for value in share],
+        "values": _encoded(_sixteen_bits(projected)),
+        "map": _encoded(_sixteen_bits(cluster_map(embedding, codes)[chosen])),
         "samples": None if len(chosen) == n else _encoded(chosen.astype("<u4")),
     }
+
+
+def _sixteen_bits(values: Array) -> Array:
+    low, high = values.min(axis=0), values.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    return np.asarray(np.rint((values - low) / span * 65535), dtype="<u2")
 
 
 def _confusion(codes: Array, target: Array) -> dict[str, Any]:

@@ -36,6 +36,7 @@ function prepare(run) {
   run.order = u32(run.order);
   run.sure = bytes(run.certainty);
   run.points.coordinates = u16(run.points.values);
+  run.points.towns = u16(run.points.map);
   run.points.of = run.points.samples ? u32(run.points.samples) : null;
 }
 

@@ -21,9 +21,11 @@ const scatterView = (() => {
     if (!run) return;
     const { pen, width, height } = fitted(canvas);
     pen.clearRect(0, 0, width, height);
-    const [ax, ay] = [Number($('axis-x').value), Number($('axis-y').value)];
     const points = run.points;
-    const count = points.coordinates.length / points.axes;
+    const asMap = $('layout').value === 'map';
+    const [values, axes] = asMap ? [points.towns, 2] : [points.coordinates, points.axes];
+    const [ax, ay] = asMap ? [0, 1] : [Number($('axis-x').value), Number($('axis-y').value)];
+    const count = values.length / axes;
     const colour = colours();
     const radius = Math.max(1.4, Math.min(4, 90 / Math.sqrt(count)));
     places = new Float32Array(2 * count);
@@ -32,8 +34,8 @@ const scatterView = (() => {
     pen.globalAlpha = count > 3000 ? 0.6 : 0.8;
     for (let i = 0; i < count; i++) {
       const sample = points.of ? points.of[i] : i;
-      let x = margin + (points.coordinates[i * points.axes + ax] / 65535) * (width - 2 * margin);
-      let y = height - margin - (points.coordinates[i * points.axes + ay] / 65535) * (height - 2 * margin);
+      let x = margin + (values[i * axes + ax] / 65535) * (width - 2 * margin);
+      let y = height - margin - (values[i * axes + ay] / 65535) * (height - 2 * margin);
       // Samples that lie on one spot are laid out as a disc around it, so that a pile shows how large it is.
       const spot = Math.round(x / 2) * 65536 + Math.round(y / 2);
       const before = piles.get(spot) || 0;
@@ -81,7 +83,14 @@ const scatterView = (() => {
     });
     $('legend').replaceChildren(...items);
   }
-  for (const id of ['colour', 'axis-x', 'axis-y']) $(id).addEventListener('change', () => { legend(); draw(); });
+  function explain() {
+    const asMap = $('layout').value === 'map';
+    $('axes').hidden = asMap;
+    $('layout-text').textContent = asMap
+      ? 'Near clusters stand near each other; a sample stands on the way to its next cluster as far as it is undecided.'
+      : 'Two principal axes of the embedding, with their share of its variance.';
+  }
+  for (const id of ['colour', 'layout', 'axis-x', 'axis-y']) $(id).addEventListener('change', () => { explain(); legend(); draw(); });
   drawers.push(draw);
 
   return {
@@ -97,6 +106,7 @@ const scatterView = (() => {
       if (kinds.some(([value]) => value === before)) $('colour').value = before;
       $('point').hidden = true;
       $('point-text').textContent = 'Point at a dot to see its sample.';
+      explain();
       legend();
       draw();
     },

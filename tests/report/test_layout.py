@@ -1,0 +1,55 @@
+"""The map of clusters and the principal axes, where the right answer is known."""
+
+import numpy as np
+import pytest
+
+from masked_subspace.report.layout import cluster_map, distances, principal_axes, scaled
+
+
+def test_distances_that_fit_the_plane_are_met():
+    places = np.random.default_rng(0).standard_normal((6, 2))
+    wanted = distances(places, places)
+    found = scaled(wanted)
+    assert distances(found, found) == pytest.approx(wanted, abs=0.05 * wanted.max())
+
+
+def test_equal_distances_do_not_collapse():
+    found = scaled(1.0 - np.eye(8))
+    apart = distances(found, found)[~np.eye(8, dtype=bool)]
+    assert apart.min() > 0.3
+
+
+def test_a_sample_without_doubt_stands_at_its_centre_and_one_in_doubt_half_way():
+    embedding = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1], [0.5, 0.5]])
+    codes = np.array([0, 0, 1, 1, 1])
+    places = cluster_map(embedding, codes)
+    assert places[0] == pytest.approx(places[1])
+    own = np.linalg.norm(places[4] - places[2])
+    other = np.linalg.norm(places[4] - places[0])
+    assert own < other
+
+
+def test_a_sample_between_two_clusters_stands_between_them():
+    embedding = np.array([[2.0, 0], [2, 0], [2, 0], [-1, 0], [-1, 0], [-1, 0], [0.5, 0]])
+    places = cluster_map(embedding, np.array([0, 0, 0, 1, 1, 1, 1]))
+    # Cluster 1's centre is (−1, −1, −1, .5)/4 = −.625: the last sample is 1.125 from it and 1.5 from the other.
+    share = 1.125 / (1.125 + 1.5)
+    start, end = places[3], places[0]
+    first = (0.375) / (0.375 + 3.0)  # the others of cluster 1 lie off its centre too
+    centre = (start - first * end) / (1 - first)
+    assert places[6] == pytest.approx((1 - share) * centre + share * end, abs=1e-6)
+
+
+def test_one_cluster_is_one_place():
+    places = cluster_map(np.random.default_rng(0).standard_normal((4, 3)), np.zeros(4, dtype=int))
+    assert np.isfinite(places).all()
+    assert np.ptp(places, axis=0) == pytest.approx([0, 0])
+
+
+def test_principal_axes_are_ordered_and_their_signs_fixed():
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((200, 3)) * [1, 5, 2]
+    projected, share = principal_axes(data, 2)
+    assert projected.shape == (200, 2)
+    assert share[0] > share[1]
+    assert np.corrcoef(projected[:, 0], data[:, 1])[0, 1] > 0.99
