@@ -2,7 +2,7 @@
 
     python benchmarks/baselines.py accuracy --sets orl coil20 --seeds 3          every setting, quickly
     python benchmarks/baselines.py accuracy --sets orl coil20 --seeds 20 --best  the default and the best of those
-    python benchmarks/baselines.py table                                         what has been measured, as Markdown
+    python benchmarks/baselines.py table --into docs/baselines.md                what has been measured, as Markdown
     python benchmarks/baselines.py speed                                         CPU seconds and ratios at n = 1000
 
 Results are lines of JSON, one for each set, trial, method, setting and post-processing; what is there is not run again.
@@ -35,6 +35,7 @@ from masked_subspace.spectral import spectral_embedding
 DEFAULT_RESULTS = Path("benchmark-results/baselines.jsonl")
 PLAIN_IS_PUBLISHED = {"SSCOMP", "EnSC", "LSR"}
 VARYING = {"mnist-1000"}
+MARKS = ("<!-- accuracy -->", "<!-- /accuracy -->")
 
 
 def load_records(path: Path) -> list[dict[str, Any]]:
@@ -174,32 +175,51 @@ def summary(records: list[dict[str, Any]], name: str, method: str, label: str, p
     return show[0], show[1], len(accuracy)
 
 
-def print_table(arguments: argparse.Namespace) -> None:
+def set_table(records: list[dict[str, Any]], name: str) -> list[str]:
+    """One set as Markdown: the default and the best setting of each method, then everything that was tried."""
+    settings = SETTINGS[name]
+    methods = dict.fromkeys(method for setting in settings for method in setting.methods())
+    lines = [
+        f"### {name}",
+        "",
+        "| method | setting | published graph: ACC | NMI | plain graph: ACC | NMI | runs | printed ACC |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for method in methods:
+        for label in sorted(best_labels(records, name, method), key=lambda one: (one != "default", one)):
+            accuracy, nmi, runs = summary(records, name, method, label, "published")
+            plain = summary(records, name, method, label, "plain")
+            if not runs:
+                continue
+            setting = next(one for one in settings if method in one.methods() and one.label == label)
+            cells = "same | same" if setting.class_name in PLAIN_IS_PUBLISHED else f"{plain[0]} | {plain[1]}"
+            shown = PRINTED.get((name, method), "–") if label == "default" else ""
+            lines.append(f"| {method} | {setting.describe()} | {accuracy} | {nmi} | {cells} | {runs} | {shown} |")
+    lines += ["", "Everything tried, accuracy with the published graph:", ""]
+    for method in methods:
+        found = {
+            setting.describe(): summary(records, name, method, setting.label, "published")
+            for setting in settings
+            if method in setting.methods()
+        }
+        tried = [f"{described}: {one[0]}" for described, one in found.items() if one[2]]
+        if len(tried) > 1:
+            lines.append(f"- {method}: " + "; ".join(tried))
+    return lines
+
+
+def write_table(arguments: argparse.Namespace) -> None:
+    """Print the tables, or put them between the two marks in a page."""
     records = load_records(arguments.results)
-    for name, settings in SETTINGS.items():
-        if not any(record["set"] == name for record in records):
-            continue
-        print(f"\n### {name}\n")
-        print("| method | setting | published graph: ACC | NMI | plain graph: ACC | NMI | runs | printed ACC |")
-        print("|---|---|---|---|---|---|---|---|")
-        for method in dict.fromkeys(method for setting in settings for method in setting.methods()):
-            for label in sorted(best_labels(records, name, method), key=lambda one: (one != "default", one)):
-                accuracy, nmi, runs = summary(records, name, method, label, "published")
-                plain = summary(records, name, method, label, "plain")
-                if not runs:
-                    continue
-                setting = next(one for one in settings if method in one.methods() and one.label == label)
-                plain_cells = "same | same" if setting.class_name in PLAIN_IS_PUBLISHED else f"{plain[0]} | {plain[1]}"
-                shown = PRINTED.get((name, method), "–") if label == "default" else ""
-                print(f"| {method} | {setting.describe()} | {accuracy} | {nmi} | {plain_cells} | {runs} | {shown} |")
-        print("\nAll settings tried, accuracy with the published graph:\n")
-        for method in dict.fromkeys(method for setting in settings for method in setting.methods()):
-            tried = [
-                f"{setting.describe()}: {summary(records, name, method, setting.label, 'published')[0]}"
-                for setting in settings
-                if method in setting.methods()
-            ]
-            print(f"- {method}: " + "; ".join(one for one in tried if not one.endswith("–")))
+    measured = [name for name in SETTINGS if any(record["set"] == name for record in records)]
+    text = "\n\n".join("\n".join(set_table(records, name)) for name in measured)
+    if arguments.into is None:
+        print(text)
+        return
+    page = arguments.into.read_text()
+    head, _, rest = page.partition(MARKS[0])
+    tail = rest.partition(MARKS[1])[2]
+    arguments.into.write_text(f"{head}{MARKS[0]}\n\n{text}\n\n{MARKS[1]}{tail}")
 
 
 def main() -> None:
@@ -212,7 +232,8 @@ def main() -> None:
     accuracy.add_argument("--seeds", type=int, default=20)
     accuracy.add_argument("--default", action="store_true", help="only the default setting of each method")
     accuracy.add_argument("--best", action="store_true", help="only the default and the best setting so far")
-    actions.add_parser("table")
+    table = actions.add_parser("table")
+    table.add_argument("--into", type=Path, default=None, help="a page with the marks <!-- accuracy --> in it")
     speed = actions.add_parser("speed")
     speed.add_argument("--samples", type=int, default=1000)
     speed.add_argument("--methods", nargs="+", default=None)
@@ -220,7 +241,7 @@ def main() -> None:
     if arguments.action == "accuracy":
         measure_accuracy(arguments)
     elif arguments.action == "table":
-        print_table(arguments)
+        write_table(arguments)
     else:
         from baselines_speed import measure_speed
 

@@ -25,7 +25,9 @@ class Setting:
         return ("BDR-B", "BDR-Z") if self.class_name == "BDR" else (self.method,)
 
     def describe(self) -> str:
-        inside = ", ".join(f"{name}={value}" for name, value in self.params.items()) or "class defaults"
+        hidden = () if self.label == "default" else ("filters", "kernel_sizes", "max_epochs")
+        shown = {name: value for name, value in self.params.items() if name not in hidden}
+        inside = ", ".join(f"{name}={value}" for name, value in shown.items()) or "class defaults"
         return f"default ({inside})" if self.label == "default" else inside
 
 
@@ -74,6 +76,9 @@ def more_tries() -> list[Setting]:
         Setting("SSC-OMP", "SSCOMP", "2 atoms", {"n_nonzero": 2}),
         Setting("SSC-OMP", "SSCOMP", "3, weighted eigenvectors", {"n_nonzero": 3, "n_components": "auto"}),
         Setting("SSC-OMP", "SSCOMP", "5, weighted eigenvectors", {"n_nonzero": 5, "n_components": "auto"}),
+        Setting("SSC-OMP", "SSCOMP", "2, weighted", {"n_nonzero": 2, "n_components": "auto"}),
+        Setting("SSC-OMP", "SSCOMP", "3, weighted, centred", {"n_nonzero": 3, "n_components": "auto", "center": True}),
+        Setting("SSC-OMP", "SSCOMP", "10 atoms, weighted", {"n_nonzero": 10, "n_components": "auto"}),
     ]
 
 
@@ -103,6 +108,11 @@ SETTINGS: dict[str, list[Setting]] = {
     ],
     "usps-1000": [
         *common(10),
+        Setting("LRR", "LRR", "noise_weight=.1", {"noise_weight": 0.1}),
+        Setting("LRR", "LRR", "rows as they are", {"normalize": False}),
+        Setting("LRR", "LRR", "rows as they are, noise_weight=.05", {"normalize": False, "noise_weight": 0.05}),
+        Setting("LRR", "LRR", "weighted eigenvectors", {"n_components": "auto"}),
+        Setting("LRR", "LRR", "noise_weight=.1, power 8", {"noise_weight": 0.1, "affinity_power": 8.0}),
         Setting("SSC-OMP", "SSCOMP", "20 eigenvectors", {"n_nonzero": 10, "n_components": 20}),
         Setting("SSC-OMP", "SSCOMP", "weighted eigenvectors", {"n_nonzero": 10, "n_components": "auto"}),
         Setting("SSC-OMP", "SSCOMP", "3, weighted eigenvectors", {"n_nonzero": 3, "n_components": "auto"}),
