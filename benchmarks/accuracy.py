@@ -22,7 +22,7 @@ from masked_subspace.consensus import consensus_embedding
 from masked_subspace.datasets import load_protocol
 from masked_subspace.estimators.labeler import Evidence, label_graph
 from masked_subspace.estimators.prepare import Preparation
-from masked_subspace.estimators.views import neighbour_graph
+from masked_subspace.estimators.views import View, neighbour_graph, rank_views
 from masked_subspace.kmeans import cluster_rows
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
 
@@ -38,8 +38,9 @@ def gmsc(**settings: Any) -> Fit:
     return lambda X, k, seed: GMSC(k, random_state=seed, n_jobs=1, solver="sparse", **settings).fit_predict(X)
 
 
-def _rows(X: Any) -> Any:
-    return Preparation.learn(X, center=True, normalize=True).apply(X)
+def _rows(X: Any, view: View | None = None) -> Any:
+    root, whitening = (view.root, view.whitening) if view else (False, 0.0)
+    return Preparation.learn(X, center=True, normalize=True, root=root, whitening=whitening).apply(X)
 
 
 def neighbours(components: Any) -> Fit:
@@ -52,13 +53,15 @@ def neighbours(components: Any) -> Fit:
     return fit
 
 
-def neighbour_consensus(count: int) -> Fit:
-    """The fair control: as many plain k-NN graphs (k = 3 … 10), same embedding, same consensus."""
+def neighbour_consensus(count: int, most: int = 10, picked: bool = False) -> Fit:
+    """The fair control: as many plain k-NN graphs (k = 3 … most), same embedding, same consensus; in the picked view."""
 
     def fit(X: Any, k: int, seed: int) -> Any:
-        rows = _rows(X)
+        rows = _rows(X, rank_views(X, k, center=True, seed=seed, n_threads=1)[0] if picked else None)
         voted = [
-            label_graph(neighbour_graph(rows, 3 + i % 8, 1), k, "auto", Evidence(rows), seed + i, n_init=5).labels
+            label_graph(
+                neighbour_graph(rows, 3 + i % (most - 2), 1), k, "auto", Evidence(rows), seed + i, n_init=5
+            ).labels
             for i in range(count)
         ]
         return cluster_rows(consensus_embedding(voted, k), k, seed)
@@ -79,6 +82,8 @@ VARIANTS: dict[str, Fit] = {
     "5-NN graph": neighbours("auto"),
     "5-NN graph, K eigenvectors": neighbours(None),
     "9 k-NN graphs": neighbour_consensus(9),
+    "9 k-NN graphs, picked view": neighbour_consensus(9, picked=True),
+    "9 k-NN graphs (k = 3, 4, 5), picked view": neighbour_consensus(9, most=5, picked=True),
 }
 
 
