@@ -330,6 +330,20 @@ def test_reproduce_prints_and_writes_a_table(tmp_path, capsys):
     assert "5-NN graph" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_reproduce_goes_on_without_a_set_that_is_not_to_be_had(tmp_path, monkeypatch, capsys):
+    for variable in ("MASKED_SUBSPACE_DATA", "MASKED_SUBSPACE_CACHE"):
+        monkeypatch.setenv(variable, str(tmp_path / "nothing"))
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody listens there: the network cannot be reached
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
+    arguments = ["reproduce", "table2", "--method", "knn", "--trials", "1", "--out", str(tmp_path / "out"), "--json"]
+    assert main([*arguments, "--dataset", "coil20", "--dataset", "digits"]) == Exit.DATA
+    captured = capsys.readouterr()
+    assert "coil20 is left out" in captured.err
+    assert [row["dataset"] for row in json.loads(captured.out)["rows"]] == ["digits"]
+    assert main([*arguments, "--dataset", "coil20"]) == Exit.DATA
+    assert "Traceback" not in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_reproduce_table3_and_figures_on_small_digits(tmp_path, capsys):
     arguments = ["--dataset", "digits", "--setting", "auto", "--out", str(tmp_path), "--json"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from typing import Any
 
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import wants_progress
 from masked_subspace.cli.printing import say, say_json
-from masked_subspace.experiments.publish import Published, Request, publish
+from masked_subspace.experiments.publish import Published, Request, publish, without_missing
 from masked_subspace.experiments.render import terminal
 from masked_subspace.experiments.results import DATABASE
 from masked_subspace.experiments.runner import RunOptions, run_cells
@@ -26,10 +27,14 @@ def run(options: Namespace) -> int:
         first_trial=options.first_trial,
         accept_older=options.accept_older,
         threads=options.threads,
+        compute=not options.show_only,
     )
+    request, missing = without_missing(request) if request.compute else (request, {})
+    for dataset, reason in missing.items():
+        sys.stderr.write(f"masked-subspace: {dataset} is left out. {reason}\n")
     cells = request.cells()
     events = events_for(wants_progress(options))
-    if cells and not options.show_only:
+    if cells and request.compute:
         say(
             options,
             f"{len(cells)} cells, kept in {options.out / DATABASE}; stop at any time and run this again to go on",
@@ -41,6 +46,8 @@ def run(options: Namespace) -> int:
         say(options, "\n" + terminal(table))
     say(options, "\n".join(f"wrote {path}" for path in made.files))
     say_json(options, _machine(made))
+    if missing:
+        return Exit.DATA
     return Exit.INCOMPLETE if any(row.failed for row in made.rows) else Exit.OK
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from masked_subspace.datasets import DatasetError
+from masked_subspace.experiments.compute import load_trial
 from masked_subspace.experiments.figures import figure1, figure2, figure3, figure4
 from masked_subspace.experiments.pairs import PairStudy, pair_tables, study
 from masked_subspace.experiments.render import comma_separated, latex, markdown
@@ -35,6 +37,8 @@ class Request:
     first_trial: int | None = None
     accept_older: bool = False
     threads: int = 1
+    compute: bool = True  # False: show what is in the database; Table 3 and the figures, which need fits, are left out
+    missing: tuple[str, ...] = ()  # data sets that are not to be had here
 
     def has(self, part: str) -> bool:
         """Whether a part was asked for."""
@@ -42,7 +46,16 @@ class Request:
 
     def cells(self) -> list[Cell]:
         """All cells of the tables asked for."""
-        return [cell for table in table_names() if self.has(table) for cell in self._cells_of(table)]
+        found = [cell for table in table_names() if self.has(table) for cell in self._cells_of(table)]
+        return [cell for cell in found if cell.dataset not in self.missing]
+
+    def pair_datasets(self) -> list[str]:
+        """The sets of Table 3 and Figure 3."""
+        usual = table_entry("table3")["datasets"]
+        if not self.compute or not (self.has("table3") or self.has("figures")):
+            return []
+        asked = [name for name in self.datasets or usual if name in usual or self.part != "all"]
+        return [name for name in asked if name not in self.missing]
 
     def _cells_of(self, table: str) -> list[Cell]:
         datasets, methods = self.datasets, self.methods
@@ -60,6 +73,21 @@ class Request:
             trials=self.trials,
             first_trial=self.first_trial,
         )
+
+
+def without_missing(request: Request) -> tuple[Request, dict[str, str]]:
+    """The request without the data sets that no source has, and for each of those the reason."""
+    reasons: dict[str, str] = {}
+    first_trials = {cell.dataset: cell.trial for cell in reversed(request.cells())}
+    for dataset in dict.fromkeys([*first_trials, *request.pair_datasets()]):
+        try:
+            load_trial(dataset, first_trials.get(dataset, 0))
+        except DatasetError as error:
+            reasons[dataset] = str(error)
+    left = replace(request, missing=tuple(reasons))
+    if reasons and not left.cells() and not left.pair_datasets():
+        raise DatasetError(next(iter(reasons.values())))
+    return left, reasons
 
 
 @dataclass(frozen=True)
@@ -84,16 +112,15 @@ def collect(request: Request, results: Results, events: Events) -> tuple[list[Ro
     figures: list[Figure] = []
     studies: list[PairStudy] = []
     setting = pair_setting(request)
-    if request.has("table3") or request.has("figures"):
-        datasets = request.datasets or table_entry("table3")["datasets"]
-        known = [name for name in datasets if name in table_entry("table3")["datasets"] or request.part != "all"]
-        studies = [study(name, setting, results, threads=request.threads) for name in track(known, "pairs", events)]
+    datasets = request.pair_datasets()
+    if datasets:
+        studies = [study(name, setting, results, threads=request.threads) for name in track(datasets, "pairs", events)]
     if request.has("table3") and studies:
         tables += pair_tables(studies, setting)
-    if request.has("figures"):
+    if request.has("figures") and request.compute:
         figures = [figure1(results), figure2()]
         if studies:
-            dataset = "coil20" if request.datasets is None or "coil20" in request.datasets else request.datasets[0]
+            dataset = "coil20" if "coil20" in datasets else datasets[0]
             figures += [figure3(studies), figure4(results, setting, dataset, threads=request.threads)]
     return rows, tables, figures
 
