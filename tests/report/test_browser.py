@@ -37,13 +37,14 @@ def tab(request, browser, page) -> Iterator[Any]:
     """The report in a tab; anything on the console and any request to outside fails the test."""
     width, height = request.param
     context = browser.new_context(viewport={"width": width, "height": height}, has_touch=width < 600)
+    context.set_default_timeout(90_000)  # a busy machine is no defect
     tab = context.new_page()
     complaints: list[str] = []
     tab.on("console", lambda message: complaints.append(f"console {message.type}: {message.text}"))
     tab.on("pageerror", lambda error: complaints.append(f"error: {error}"))
     tab.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else complaints.append(sent.url))
     tab.goto(page.as_uri())
-    tab.wait_for_selector("html[data-ready=true]", timeout=20_000)
+    tab.wait_for_selector("html[data-ready=true]")
     yield tab
     context.close()
     assert complaints == []
