@@ -54,7 +54,7 @@ def neighbours(components: Any) -> Fit:
 
 
 def neighbour_consensus(count: int, most: int = 10, picked: bool = False) -> Fit:
-    """The fair control: as many plain k-NN graphs (k = 3 … most), same embedding, same consensus; in the picked view."""
+    """The fair control: as many plain k-NN graphs (k = 3 … most), same embedding and consensus, perhaps same view."""
 
     def fit(X: Any, k: int, seed: int) -> Any:
         rows = _rows(X, rank_views(X, k, center=True, seed=seed, n_threads=1)[0] if picked else None)
