@@ -260,6 +260,13 @@ def test_too_little_memory_is_refused_before_work(X, prices, monkeypatch):
         solve_dense(X, AdmmSettings(1e-3), soft_mask=ArrayMask(prices))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rows_of_zeros_represent_nothing(dtype):
+    result = solve_dense(np.zeros((LAZY_FROM, 3), dtype), AdmmSettings(1e-3))
+    assert result.converged
+    assert result.representation.nnz == 0
+
+
 def test_block_size_is_checked(X):
     with pytest.raises(ValueError, match="block_size is 0"):
         solve_dense(X, AdmmSettings(1e-3), block_size=0)

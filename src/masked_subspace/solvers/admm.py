@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.solvers.blocked import ARRAYS_PER_BLOCK, BlockedPass
@@ -67,8 +68,9 @@ def solve_dense(
     ranges = [(start, min(n_samples, start + block_size)) for start in range(0, n_samples, block_size)]
     run = run_lockstep if lockstep else run_freezing
     order, outcome = np.arange(n_samples), None
-    if prices is not None:
-        problem = LazyProblem.of(settings, spectrum, *prices, patient=path == "lazy")
+    if prices is not None and spectrum.rank > 0:
+        with threadpool_limits(limits=n_threads):
+            problem = LazyProblem.of(settings, spectrum, *prices, patient=path == "lazy")
         try:
             outcome = run(ranges, partial(LazyPass, problem), settings, n_threads, progress)
             order = problem.order

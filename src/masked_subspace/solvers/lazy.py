@@ -27,6 +27,7 @@ from masked_subspace.solvers.result import FloatArray
 VECTORS_PER_SET = kernels.KAPPA_CHANGE + 1
 _FIRST_CAPACITY = 32
 _PRUNE_EVERY = 4
+_DECIDED_BY = 25  # iterations after which giving up would waste more than it saves
 
 
 class ListsTooLongError(Exception):
@@ -93,7 +94,7 @@ class LazyPass:
             self._count,
         )
         self._look_for_new_columns(np.flatnonzero(self._unsafe), prices, scalars)
-        if self._n_entries.mean() > problem.longest_list:
+        if step.number < _DECIDED_BY and self._n_entries.mean() > problem.longest_list:
             raise ListsTooLongError
         if step.number % _PRUNE_EVERY == _PRUNE_EVERY - 1:
             self._prune()
