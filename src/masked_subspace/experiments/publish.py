@@ -108,6 +108,8 @@ def pair_setting(request: Request) -> str:
 def collect(request: Request, results: Results, events: Events) -> tuple[list[Row], list[Table], list[Figure]]:
     """Everything that was asked for, computing what Table 3 and the figures need and the database lacks."""
     rows = table_rows(request.cells(), results, accept_older=request.accept_older)
+    if not request.compute:  # what nobody asked for yet is no empty row
+        rows = [row for row in rows if row.done or row.failed]
     tables = report_tables(rows)
     figures: list[Figure] = []
     studies: list[PairStudy] = []

@@ -28,7 +28,7 @@ class Measure:
     """One metric of one row: ours and the paper's, in per cent or seconds."""
 
     mean: float
-    spread: float  # standard deviation over trials, with n − 1
+    spread: float | None  # standard deviation over trials, with n − 1; None for a single one
     paper: float | None = None
     paper_spread: float | None = None
 
@@ -111,7 +111,7 @@ def _row(group: Sequence[Cell], known: dict[tuple[str, int], str], results: Resu
 def _measure(metric: str, done: Sequence[dict[str, Any]], printed: dict[str, Any]) -> Measure:
     values = np.array([row[metric] for row in done], dtype=float) * (100.0 if metric in _PERCENT else 1.0)
     paper = [*printed.get(metric, ()), None, None]
-    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    spread = float(values.std(ddof=1)) if len(values) > 1 else None
     return Measure(float(values.mean()), spread, paper[0], paper[1])
 
 
