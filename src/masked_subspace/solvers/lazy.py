@@ -191,7 +191,7 @@ class LazyPass:
 
     def exact_change(self, rows: IntArray) -> FloatArray:
         """The lists' changes are known; off the lists ΔZ = VΔα and ΔC = VΔκ have to be formed."""
-        change = np.maximum(
+        change: FloatArray = np.maximum(
             self._change[rows], self._largest_off_list(self._coefficients[rows, kernels.ALPHA_CHANGE], rows).max(axis=1)
         )
         if self._problem.is_weighted:
