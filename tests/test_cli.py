@@ -262,7 +262,8 @@ def test_a_read_only_folder_is_said(digits, tmp_path, monkeypatch, capsys):
 def test_interrupting_cluster_leaves_nothing_half(tmp_path):
     X = np.random.default_rng(0).standard_normal((2500, 60)).astype(np.float32)
     np.save(tmp_path / "x.npy", X)
-    program = "import sys; from masked_subspace.cli import main; sys.exit(main())"
+    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    program = f"{heed}; from masked_subspace.cli import main; sys.exit(main())"
     arguments = ["cluster", str(tmp_path / "x.npy"), "--clusters", "40", "--jobs", "1", "--out", str(tmp_path / "out")]
     process = subprocess.Popen([sys.executable, "-c", program, *arguments], stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "out").exists() and process.poll() is None:

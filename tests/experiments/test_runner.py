@@ -28,7 +28,9 @@ DETERMINED = "key, dataset, trial, data_hash, method, fit, seed, state, accuracy
 
 def started(out: Path, *more: str) -> subprocess.Popen:
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    command = [sys.executable, "-c", "import sys; from masked_subspace.cli import main; sys.exit(main())", *ARGUMENTS]
+    # A job in the background of a shell inherits "ignore Ctrl-C"; these tests are about what happens when it is heard.
+    heed = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{heed}; from masked_subspace.cli import main; sys.exit(main())", *ARGUMENTS]
     return subprocess.Popen(
         [*command, "--out", str(out), *more],
         env=environment,

@@ -111,7 +111,7 @@ def label_rows(
     if known is None:
         labels[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init, evidence.n_threads)
         attach_to_nearest(labels, placed, evidence.X)
-        return labels
+        return numbered_by_appearance(labels)
     anchors = known.anchors(n_clusters)
     labels[placed] = cluster_rows_from_anchors(embedding[placed], n_clusters, anchors[placed], seed, n_init)
     attach_to_nearest(labels, placed, evidence.X)
@@ -125,6 +125,14 @@ def _settling(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool)
     if known.partial_labels is None:
         return None
     return lambda labels, _cost: np.where(anchors >= 0, anchors, labels).astype(labels.dtype)
+
+
+def numbered_by_appearance(labels: IntArray) -> IntArray:
+    """Cluster 0 is the first sample's, 1 the next new one's: the same partition always bears the same numbers."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=labels.dtype)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=labels.dtype)
+    return rank[codes]
 
 
 def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatArray) -> None:
