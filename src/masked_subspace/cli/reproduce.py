@@ -11,7 +11,7 @@ from masked_subspace.cli.fitting import wants_progress
 from masked_subspace.cli.printing import say, say_json
 from masked_subspace.experiments.publish import Published, Request, publish, without_missing
 from masked_subspace.experiments.render import terminal
-from masked_subspace.experiments.results import DATABASE
+from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.runner import RunOptions, run_cells
 from masked_subspace.progress import events_for
 
@@ -29,6 +29,7 @@ def run(options: Namespace) -> int:
         threads=options.threads,
         compute=not options.show_only,
     )
+    Results(options.out / DATABASE).close()  # a folder that cannot be written is said before any data is loaded
     request, missing = without_missing(request) if request.compute else (request, {})
     for dataset, reason in missing.items():
         sys.stderr.write(f"masked-subspace: {dataset} is left out. {reason}\n")
