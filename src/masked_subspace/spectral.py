@@ -20,8 +20,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 Components = int | str | None
 
 _LONGEST_DIFFUSION = 512.0
-# ‖Sv − λv‖ at which a vector is good enough. On large graphs the spectrum is dense and vectors converge slowly, while
-# labels no longer change: docs/scaling.md.
+# ‖Sv − λv‖ at which a vector is good enough. On large graphs the spectrum is dense and vectors converge slowly.
 _TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
 
 

@@ -14,7 +14,7 @@ from masked_subspace.solvers.candidates_exact import IndexArray, nearest_of_all
 from masked_subspace.solvers.candidates_links import with_links
 from masked_subspace.solvers.candidates_lists import nearest_by_lists
 
-# Where the inverted file overtakes the comparison of all pairs on two cores with room to spare (docs/scaling.md).
+# Exact search takes seconds up to here; at 70,000 × 150 the inverted file needs 0.28 of its time (docs/scaling.md).
 _EXACT_UP_TO = 20_000
 
 Search = Literal["auto", "exact", "approximate"]
