@@ -32,6 +32,7 @@ from masked_subspace.baselines import LRR, SSC
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.control import NeighborGraphClustering
 from masked_subspace.metrics import clustering_accuracy
+from semi_supervised import cell, load_records, standard_error
 
 SETS = {"orl": 40, "coil20": 20}
 LEVELS = {"pixels": (0.0, 0.05, 0.1, 0.2, 0.4), "blocks": (0.05, 0.1, 0.2, 0.4), "noise": (0.2, 0.5, 1.0)}
@@ -75,12 +76,6 @@ def corrupted(X: Any, shape: tuple[int, int], kind: str, level: float, seed: int
     return X
 
 
-def load_records(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-
-
 def run(path: Path, sets: list[str], methods: list[str], kinds: list[str], most: float, seeds: range) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     done = {(r["set"], r["method"], r["kind"], r["level"], r["seed"]) for r in load_records(path)}
@@ -115,10 +110,7 @@ def summary(records: list[dict[str, Any]]) -> dict[tuple[str, str, str, float], 
     for record in records:
         for kind in LEVELS if record["level"] == 0 else (record["kind"],):
             runs[record["set"], kind, record["method"], record["level"]].append(record["accuracy"])
-    return {
-        key: (float(np.mean(values)), float(np.std(values) / np.sqrt(len(values))), len(values))
-        for key, values in runs.items()
-    }
+    return {key: (float(np.mean(values)), standard_error(values), len(values)) for key, values in runs.items()}
 
 
 def levels_of(kind: str) -> list[float]:
@@ -136,9 +128,10 @@ def print_table(path: Path) -> None:
                 entries = [found.get((name, kind, method, level)) for level in levels]
                 if not any(entries[1:]):
                     continue
-                cells = [f"{100 * e[0]:.1f} ± {100 * e[1]:.1f}" if e else "–" for e in entries]
+                cells = [cell(entry) for entry in entries]
                 lines.append(f"| {method} | " + " | ".join(cells) + f" | {max(e[2] for e in entries if e)} |")
-            print("\n".join(lines) + "\n")
+            if len(lines) > 2:
+                print("\n".join(lines) + "\n")
 
 
 def plot(path: Path, folder: Path) -> None:

@@ -149,6 +149,17 @@ def one_fit(method: str, X: Any, truth: Any, k: int, share: float, seed: int) ->
     }
 
 
+def standard_error(values: list[float]) -> float:
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+
+
+def cell(entry: tuple[float, float, int] | None) -> str:
+    """Percent, with the standard error if there is more than one run."""
+    if entry is None:
+        return "–"
+    return f"{100 * entry[0]:.1f}" + (f" ± {100 * entry[1]:.1f}" if entry[2] > 1 else "")
+
+
 def curves(records: list[dict[str, Any]], value: str) -> dict[str, dict[str, dict[float, tuple[float, float, int]]]]:
     """set → curve → share → (mean, standard error, seeds). Runs without labels stand at every share."""
     runs: dict[tuple[str, str, float], list[float]] = defaultdict(list)
@@ -161,7 +172,7 @@ def curves(records: list[dict[str, Any]], value: str) -> dict[str, dict[str, dic
     table: dict[str, Any] = defaultdict(lambda: defaultdict(dict))
     for (name, method, share), values in runs.items():
         curve = "LabelSpreading" if method.startswith("Label") else method
-        entry = (float(np.mean(values)), float(np.std(values) / np.sqrt(len(values))), len(values))
+        entry = (float(np.mean(values)), standard_error(values), len(values))
         if share not in table[name][curve] or entry[0] > table[name][curve][share][0]:
             table[name][curve][share] = entry
     return table
@@ -176,7 +187,9 @@ def print_table(path: Path, value: str) -> None:
         lines.append("|---" * (len(SHARES) + 2) + "|")
         for curve in CURVES:
             row = table[name].get(curve, {})
-            cells = [f"{100 * row[s][0]:.1f} ± {100 * row[s][1]:.1f}" if s in row else "–" for s in SHARES]
+            if not row:
+                continue
+            cells = [cell(row.get(share)) for share in SHARES]
             seeds = max((entry[2] for entry in row.values()), default=0)
             lines.append(f"| {curve} | " + " | ".join(cells) + f" | {seeds} |")
         print("\n".join(lines) + "\n")
