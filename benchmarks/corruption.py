@@ -141,9 +141,10 @@ def plot(path: Path, folder: Path) -> None:
     import matplotlib.pyplot as plt
 
     found = summary(load_records(path))
-    figure, axes = plt.subplots(len(SETS), len(LEVELS), figsize=(3.6 * len(LEVELS), 2.9 * len(SETS)), squeeze=False)
+    kinds = [kind for kind in LEVELS if any(key[1] == kind and key[3] > 0 for key in found)]
+    figure, axes = plt.subplots(len(SETS), len(kinds), figsize=(2 + 4 * len(kinds), 2.9 * len(SETS)), squeeze=False)
     for line, name in zip(axes, SETS, strict=True):
-        for axis, kind in zip(line, LEVELS, strict=True):
+        for axis, kind in zip(line, kinds, strict=True):
             for number, method in enumerate(METHODS):
                 curve = {level: found.get((name, kind, method, level)) for level in levels_of(kind)}
                 known = {level: entry for level, entry in curve.items() if entry}
@@ -156,8 +157,8 @@ def plot(path: Path, folder: Path) -> None:
     entries = {
         label: handle for axis in axes.ravel() for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=4, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
+    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=3, fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "corruption.png", dpi=130)
     figure.savefig(folder / "corruption.svg")

@@ -206,18 +206,21 @@ def plot(path: Path, folder: Path) -> None:
     figure, axes = plt.subplots(1, len(names), figsize=(3.1 * len(names), 3.2), squeeze=False)
     positions = {share: place for place, share in enumerate(SHARES)}
     for axis, name in zip(axes[0], names, strict=True):
-        for curve, label in CURVES.items():
+        for number, (curve, label) in enumerate(CURVES.items()):
             row = dict(sorted(table[name].get(curve, {}).items()))
             if row:
-                style = {"ls": "--" if curve.endswith("free") else "-", "marker": "o", "ms": 3, "label": label}
+                line = "--" if curve.endswith("free") else "-"
+                style = {"ls": line, "marker": "o", "ms": 3, "color": f"C{number}", "label": label}
                 x = [positions[share] for share in row]
                 axis.errorbar(x, [e[0] for e in row.values()], [e[1] for e in row.values()], **style)
         axis.set(title=name, xlabel="labels known, %", ylim=(0, 1))
         axis.set_xticks(range(len(SHARES)), [f"{100 * share:g}" for share in SHARES])
         axis.grid(alpha=0.3)
     axes[0][0].set_ylabel("accuracy")
-    handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=len(labels), fontsize=8, frameon=False)
+    entries = {
+        label: handle for axis in axes[0] for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=6, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / "semi_supervised.png", dpi=130)
