@@ -117,10 +117,10 @@ def levels_of(kind: str) -> list[float]:
     return sorted({0.0, *LEVELS[kind]})
 
 
-def print_table(path: Path) -> None:
+def print_table(path: Path, kinds: list[str]) -> None:
     found = summary(load_records(path))
     for name in SETS:
-        for kind in LEVELS:
+        for kind in kinds:
             levels = levels_of(kind)
             lines = [f"| {name}, {kind} | " + " | ".join(f"{level:g}" for level in levels) + " | seeds |"]
             lines.append("|---" * (len(levels) + 2) + "|")
@@ -134,15 +134,15 @@ def print_table(path: Path) -> None:
                 print("\n".join(lines) + "\n")
 
 
-def plot(path: Path, folder: Path) -> None:
+def plot(path: Path, kinds: list[str], folder: Path) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     found = summary(load_records(path))
-    kinds = [kind for kind in LEVELS if any(key[1] == kind and key[3] > 0 for key in found)]
-    figure, axes = plt.subplots(len(SETS), len(kinds), figsize=(2 + 4 * len(kinds), 2.9 * len(SETS)), squeeze=False)
+    kinds = [kind for kind in kinds if any(key[1] == kind and key[3] > 0 for key in found)]
+    figure, axes = plt.subplots(len(SETS), len(kinds), figsize=(3 + 3.5 * len(kinds), 2.9 * len(SETS)), squeeze=False)
     for line, name in zip(axes, SETS, strict=True):
         for axis, kind in zip(line, kinds, strict=True):
             for number, method in enumerate(METHODS):
@@ -178,9 +178,9 @@ def main() -> None:
     if given.action == "run":
         run(given.results, given.sets, given.methods, given.kinds, given.most, range(given.seeds))
     elif given.action == "table":
-        print_table(given.results)
+        print_table(given.results, given.kinds)
     else:
-        plot(given.results, given.images)
+        plot(given.results, given.kinds, given.images)
 
 
 if __name__ == "__main__":
