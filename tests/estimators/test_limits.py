@@ -16,7 +16,7 @@ from masked_subspace.metrics import clustering_accuracy, subspace_preserving_err
 FIXED = {"sparsity": 1e-3, "penalty": 1.0, "penalty_growth": 1.5, "random_state": 0, "n_jobs": 1}
 
 
-def same_fit(a, b, tolerance=0.0):
+def assert_same_fit(a, b, tolerance=0.0):
     np.testing.assert_allclose(
         a.representation_matrix_.toarray(), b.representation_matrix_.toarray(), rtol=0, atol=tolerance
     )
@@ -28,14 +28,14 @@ def test_gmsc_with_a_zero_mask_is_bmsc(digits, dtype):
     X = digits[0].astype(dtype)
     basic = BMSC(10, **FIXED).fit(X)
     for zero in ({"soft_mask": np.zeros((len(X), len(X)))}, {"mask_weight": 0.0}):
-        same_fit(basic, GMSC(10, **FIXED, **zero).fit(X), 1e-10 if dtype == np.float64 else 1e-5)
+        assert_same_fit(basic, GMSC(10, **FIXED, **zero).fit(X), 1e-10 if dtype == np.float64 else 1e-5)
 
 
 def test_rmsc_with_one_round_is_gmsc(digits):
     labels = KMeans(10, n_init=1, random_state=0).fit_predict(digits[0])
     for init in (None, labels):
         one = RMSC(10, **FIXED, init=init, max_rounds=1, members=1).fit(digits[0])
-        same_fit(one, GMSC(10, **FIXED, soft_mask=init).fit(digits[0]))
+        assert_same_fit(one, GMSC(10, **FIXED, soft_mask=init).fit(digits[0]))
         assert one.n_rounds_ == 1
 
 
@@ -49,7 +49,7 @@ def test_bilevel_assembled_by_hand_is_rmsc(digits):
         random_state=0,
         n_jobs=1,
     ).fit(digits[0])
-    same_fit(recursive, by_hand)
+    assert_same_fit(recursive, by_hand)
     assert recursive.n_rounds_ == by_hand.n_rounds_ > 1
 
 
@@ -73,14 +73,14 @@ def test_scaling_the_data_and_the_prices_changes_nothing(digits, scale):
     a = GMSC(10, sparsity=1e-2, mask_weight=0.1, penalty=1.0, soft_mask=digits[1], **free).fit(X)
     s2 = scale**2
     b = GMSC(10, sparsity=1e-2 * s2, mask_weight=0.1 * s2, penalty=s2, soft_mask=digits[1], **free).fit(scale * X)
-    same_fit(a, b, 1e-9)
+    assert_same_fit(a, b, 1e-9)
 
 
 @pytest.mark.parametrize("scale", [2.0**-7, 2.0**8])
 def test_automatic_prices_follow_the_scale_of_the_data(digits, scale):
     """A power of two scales without rounding, so not even a near-tie may fall the other way."""
     free = {"center": False, "normalize": False, "random_state": 0}
-    same_fit(GMSC(10, **free).fit(digits[0]), GMSC(10, **free).fit(scale * digits[0]), 1e-12)
+    assert_same_fit(GMSC(10, **free).fit(digits[0]), GMSC(10, **free).fit(scale * digits[0]), 1e-12)
 
 
 def test_float32_and_float64_give_the_same_partition(subspaces):
@@ -97,12 +97,12 @@ def test_thread_count_changes_nothing(digits, solver):
     for dtype in (np.float64, np.float32):
         X = digits[0].astype(dtype)
         one, two = (GMSC(10, solver=solver, random_state=0, n_jobs=jobs).fit(X) for jobs in (1, 2))
-        same_fit(one, two, 1e-12 if dtype == np.float64 else 1e-5)
+        assert_same_fit(one, two, 1e-12 if dtype == np.float64 else 1e-5)
 
 
 def test_same_seed_same_result(digits):
     a, b = (RMSC(10, random_state=7).fit(digits[0]) for _ in range(2))
-    same_fit(a, b)
+    assert_same_fit(a, b)
 
 
 SLOW = {"sparsity": 1e-3, "penalty": 0.1, "penalty_growth": 1.1, "center": False}
