@@ -24,7 +24,7 @@ def _soft(value, threshold):
     return 0.0
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _cholesky(matrix, size):
     """Factor the lower triangle in place; returns the row at which the matrix is not safely positive, or `size`."""
     for i in range(size):
@@ -42,7 +42,7 @@ def _cholesky(matrix, size):
     return size
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _solve_lower(matrix, right, size):
     for i in range(size):
         total = right[i]
@@ -51,7 +51,7 @@ def _solve_lower(matrix, right, size):
         right[i] = total / matrix[i, i]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _solve_upper(matrix, right, size):
     """Lᵀx = right, column by column so that memory is read along rows."""
     for i in range(size - 1, -1, -1):
@@ -60,7 +60,7 @@ def _solve_upper(matrix, right, size):
             right[k] -= matrix[i, k] * right[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _sweep(gram, gradient, prices, ridge, coef):
     """One pass of coordinate descent. `gradient` is b − Gc and stays up to date; returns the largest |Δc|."""
     largest = 0.0
@@ -79,7 +79,7 @@ def _sweep(gram, gradient, prices, ridge, coef):
     return largest
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _towards(gram, target, prices, ridge, coef, active):
     """Where the coefficients `active` should go: the optimum for their signs, or along a dependency among the atoms.
 
@@ -115,7 +115,7 @@ def _towards(gram, target, prices, ridge, coef, active):
     return step, False
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _sign_step(gram, target, prices, ridge, coef, gradient):
     """Move to the optimum for the present signs, or up to the first coefficient that reaches zero on the way.
 
@@ -145,7 +145,7 @@ def _sign_step(gram, target, prices, ridge, coef, gradient):
     return blocking < 0
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
 def _restricted_violation(gradient, prices, ridge, coef):
     """Largest violation of the optimality conditions among the atoms of the active set."""
     worst = 0.0

@@ -22,7 +22,7 @@ _SHIFT = np.uint64(32)
 _CHUNK = 32
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _keep_largest(keys: KeyArray, count: int, m: int) -> None:
     """Quickselect: afterwards the m largest of keys[:count] stand in keys[:m]."""
     low, high = 0, count - 1
@@ -46,7 +46,7 @@ def _keep_largest(keys: KeyArray, count: int, m: int) -> None:
             return
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _smallest_value(keys: KeyArray, m: int) -> Any:
     smallest = keys[0]
     for t in range(1, m):
@@ -56,7 +56,7 @@ def _smallest_value(keys: KeyArray, m: int) -> Any:
     return value.view(np.float32)[0]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _push(keys: KeyArray, count: int, bits: Any, column: int, m: int, threshold: Any) -> tuple[int, Any]:
     keys[count] = (np.uint64(bits & _MAGNITUDE) << _SHIFT) | (_COLUMN - np.uint64(column))
     count += 1
@@ -66,7 +66,7 @@ def _push(keys: KeyArray, count: int, bits: Any, column: int, m: int, threshold:
     return count, threshold
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, forceinline=True)
 def _largest(row: Any) -> Any:
     largest = np.float32(0)
     for b in range(row.shape[0]):
@@ -74,7 +74,7 @@ def _largest(row: Any) -> Any:
     return largest
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@njit(cache=True, nogil=True, fastmath=True, forceinline=True)
 def _largest_excess(row: Any, thresholds: Any) -> Any:
     largest = np.float32(-1)
     for b in range(row.shape[0]):

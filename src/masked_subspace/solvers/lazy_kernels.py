@@ -24,7 +24,7 @@ TAU, RATIO_LAST, RATIO_NEXT, HALF, SLACK = range(5)
 TILE = 128  # directions treated together: the listed rows of V then stay in the first-level cache
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _right_side(own, g, weight, scalars, begin, end, out):  # type: ignore[no-untyped-def]
     """One set's coefficients of the right side of Eq:b-Z over 2μ, without G: ½((1 − w/μ)κ + β/μ), β/μ = −ratio·g."""
     half = scalars[HALF]
@@ -50,7 +50,7 @@ def set_difference(coefficients, weights, scalars, out):  # type: ignore[no-unty
             out[a, t] -= outside[t]
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _add_entries(V, columns, rho, n, begin, end, h):  # type: ignore[no-untyped-def]
     """h += Σ ρ_e V_e, four entries at a time so that h is read and written once for four rows of V."""
     e = 0
@@ -67,7 +67,7 @@ def _add_entries(V, columns, rho, n, begin, end, h):  # type: ignore[no-untyped-
         e += 1
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _dot(V, column, x, begin, end):  # type: ignore[no-untyped-def]
     total = x.dtype.type(0)
     for t in range(begin, end):
@@ -75,7 +75,7 @@ def _dot(V, column, x, begin, end):  # type: ignore[no-untyped-def]
     return total
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _advance_set(right, h, filters, ratio, begin, end, alpha, g, moved):  # type: ignore[no-untyped-def]
     """One set's α and g after Eq:b-Z, for the directions begin..end. `right` becomes the new α."""
     for t in range(begin, end):
@@ -86,7 +86,7 @@ def _advance_set(right, h, filters, ratio, begin, end, alpha, g, moved):  # type
         g[t] = right[t] + ratio * g[t]
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _advance_kappa(alpha, weight, begin, end, kappa, moved):  # type: ignore[no-untyped-def]
     """One set's κ after Eq:C."""
     one = alpha.dtype.type(1)
@@ -97,7 +97,7 @@ def _advance_kappa(alpha, weight, begin, end, kappa, moved):  # type: ignore[no-
         kappa[t] = new
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _bound(g, reference, largest, group_ends, group_norms):  # type: ignore[no-untyped-def]
     """An upper bound of |V_j·g| over all columns j off the list.
 
@@ -130,7 +130,7 @@ def _bound(g, reference, largest, group_ends, group_norms):  # type: ignore[no-u
     return bound
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _update_entries(sets, n, entries, rho, dots, multiplier, weights, prices, scalars):  # type: ignore[no-untyped-def]
     """Z, C, Q and both multipliers of one row's listed columns, where `dots` is V_e·α.
 
@@ -166,7 +166,7 @@ def _update_entries(sets, n, entries, rho, dots, multiplier, weights, prices, sc
     return change, paid, count, multiplier
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _advance_directions(  # type: ignore[no-untyped-def]
     V, filters, data_weights, coefficients, base, columns, sets, n, rho, weights, scalars, dots, h, right
 ):  # fmt: skip
@@ -268,7 +268,7 @@ def scan(product, rows, columns, n_entries, boundaries, tau, largest, n_new):  #
         largest[a, -1] = inside if largest.shape[1] == 1 else outside
 
 
-@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+@nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _largest(line):  # type: ignore[no-untyped-def]
     top = line.dtype.type(0)
     for j in range(len(line)):

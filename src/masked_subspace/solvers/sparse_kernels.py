@@ -16,7 +16,7 @@ from numba import njit
 _ALLOW = {"reassoc", "contract", "arcp", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _dot(a: Any, b: Any) -> Any:
     total = a.dtype.type(0)
     for j in range(a.shape[0]):
@@ -24,7 +24,7 @@ def _dot(a: Any, b: Any) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _apply(H: Any, shift: Any, x: Any, out: Any) -> None:
     """out = (H + shift·I) x."""
     v = x.shape[0]
@@ -43,7 +43,7 @@ def _apply(H: Any, shift: Any, x: Any, out: Any) -> None:
         out[j] = shift * x[j] + _dot(H[j], x)
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _solve_shifted(H: Any, shift: Any, rhs: Any, tol: Any, z: Any, residual: Any, step: Any, image: Any) -> None:
     """Conjugate gradients for (H + shift·I) z = rhs from the z given, until ‖residual‖ ≤ tol·‖rhs‖."""
     v = z.shape[0]
@@ -68,7 +68,7 @@ def _solve_shifted(H: Any, shift: Any, rhs: Any, tol: Any, z: Any, residual: Any
             step[j] = residual[j] + turn * step[j]
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _solve_factored(vectors: Any, values: Any, shift: Any, rhs: Any, z: Any, image: Any) -> None:
     """The same by an eigendecomposition H = E diag(s) Eᵀ; row j of `vectors` is the j-th eigenvector."""
     v = z.shape[0]
@@ -82,7 +82,7 @@ def _solve_factored(vectors: Any, values: Any, shift: Any, rhs: Any, z: Any, ima
             z[k] += amount * row[k]
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> tuple[Any, Any, Any, Any, int]:
     """The C, Q and multiplier steps after z; returns (largest change, ‖z − c‖∞, ‖q − z‖∞, Σ w q², nonzeros of q)."""
     z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
@@ -106,7 +106,7 @@ def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> 
     return change, off_mask, off_sparse, price, count
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outliers: Any, g: Any) -> Any:
     """The ε and O steps of `eq:gmsc-n` and the next target's products g = (x − ε − o) X_vᵀ; returns their cost."""
     v, d = rows.shape

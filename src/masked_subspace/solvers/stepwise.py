@@ -23,7 +23,7 @@ _DEPENDENT = 1e-4
 _LEAST_GAIN = 1e-9
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _best_add(r: Any, D: Any, least: Any, inside: Any) -> tuple[float, int]:
     gain, best = 0.0, -1
     for j in range(r.shape[0]):
@@ -34,7 +34,7 @@ def _best_add(r: Any, D: Any, least: Any, inside: Any) -> tuple[float, int]:
     return gain, best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _best_drop(z: Any, M: Any, size: int) -> tuple[float, int]:
     loss, best = np.inf, -1
     for a in range(size):
@@ -44,7 +44,7 @@ def _best_drop(z: Any, M: Any, size: int) -> tuple[float, int]:
     return loss, best
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _best_swap(z: Any, M: Any, P: Any, r: Any, D: Any, least: Any, inside: Any, size: int) -> tuple[float, int, int]:
     gain, leaves, enters = 0.0, -1, -1
     for a in range(size):
@@ -62,7 +62,7 @@ def _best_swap(z: Any, M: Any, P: Any, r: Any, D: Any, least: Any, inside: Any, 
     return gain, leaves, enters
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _add(H: Any, j: int, support: Any, inside: Any, z: Any, M: Any, P: Any, r: Any, D: Any, h: Any, size: int) -> int:
     v = r.shape[0]
     h[:] = H[j]
@@ -90,7 +90,7 @@ def _add(H: Any, j: int, support: Any, inside: Any, z: Any, M: Any, P: Any, r: A
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _drop(a: int, support: Any, inside: Any, z: Any, M: Any, P: Any, r: Any, D: Any, size: int) -> int:
     v, last = r.shape[0], size - 1
     scale = 1 / M[a, a]
