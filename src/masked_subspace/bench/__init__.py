@@ -29,7 +29,7 @@ def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> dict[s
     if "cases" in wanted:
         for case in chosen:
             X, y = bench_rows(case.n_samples)
-            run["cases"].append(measure(case, X, y, repeats=1 if quick or case.n_samples > 2000 else 3))
+            run["cases"].append(measure(case, X, y, repeats=1 if quick else 3))
             _say(run["cases"][-1])
     if quick:
         return run

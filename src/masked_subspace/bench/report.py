@@ -29,9 +29,11 @@ def as_text(run: Run) -> str:
             "",
             f"two threads, n={found['n']}: {found['speed_up']:.2f}× in wall time (goal 1.6 on an idle machine)",
         ]
-    if run.get("rounds"):
-        found = run["rounds"]
-        lines += [f"RMSC, n={found['n']}: {found['n_rounds_5']} rounds cost {found['ratio']:.2f}× one round (goal ≤ 3)"]
+    for found in run.get("rounds", ()):
+        lines += [
+            f"RMSC, n={found['n']}, {found['settings']}: {found['n_rounds_5']} rounds cost {found['ratio']:.2f}× one "
+            f"(goal ≤ 3); labeling takes {found['labeling_share_1']:.0%} of a fit (goal < 20 %)"
+        ]
     if "import_seconds" in run:
         lines += [f"import masked_subspace: {run['import_seconds']:.2f} s (goal ≤ 1)"]
     if run.get("growth"):

@@ -63,7 +63,8 @@ def run_rounds(
         history.append(round_record(number, solution, labeling, change, time.perf_counter() - started))
         events.message(describe(history[-1]))
         result = RoundsResult(solution, labeling, mask, history, labelings)
-        if change < mask_tol:
+        # The same mask gives the same round again, so at a fixed point all further rounds are known.
+        if change <= mask_tol:
             break
         mask = new_mask
     return result
