@@ -25,7 +25,7 @@ def test_anchors_name_their_clusters_and_the_rest_is_found(blobs):
     rows, truth = blobs
     anchors = np.full(150, -1)
     anchors[[3, 40, 41]] = [4, 2, 2]
-    labels = cluster_rows_from_anchors(rows, 5, anchors, 0)
+    labels = cluster_rows_from_anchors(rows, cluster_rows(rows, 5, 0), 5, anchors, 0)
     assert labels[3] == 4
     assert labels[40] == labels[41] == 2
     assert clustering_accuracy(truth, labels) == 1
@@ -35,7 +35,7 @@ def test_anchors_are_kept_against_the_distances(blobs):
     rows, _ = blobs
     anchors = np.full(150, -1)
     anchors[:4] = [0, 1, 2, 3]  # four samples of one blob
-    labels = cluster_rows_from_anchors(rows, 5, anchors, 0)
+    labels = cluster_rows_from_anchors(rows, cluster_rows(rows, 5, 0), 5, anchors, 0)
     np.testing.assert_array_equal(labels[:4], anchors[:4])
 
 
@@ -45,14 +45,16 @@ def test_an_anchor_decides_between_equal_partitions():
     for tied, expected in (([0, 1], [0, 0, 1, 1]), ([0, 2], [0, 1, 0, 1])):
         anchors = np.full(4, -1)
         anchors[tied] = 0
-        np.testing.assert_array_equal(cluster_rows_from_anchors(rows, 2, anchors, 0), expected)
+        np.testing.assert_array_equal(
+            cluster_rows_from_anchors(rows, cluster_rows(rows, 2, 0), 2, anchors, 0), expected
+        )
 
 
 def test_same_seed_same_labels(blobs):
     rows, _ = blobs
     anchors = np.full(150, -1)
     anchors[0] = 0
-    one, two = (cluster_rows_from_anchors(rows, 7, anchors, 3) for _ in range(2))
+    one, two = (cluster_rows_from_anchors(rows, cluster_rows(rows, 7, 3), 7, anchors, 3) for _ in range(2))
     np.testing.assert_array_equal(one, two)
 
 

@@ -46,26 +46,27 @@ def _distinct_enough(rows: FloatArray, n_clusters: int, seed: int) -> FloatArray
 
 
 def cluster_rows_from_anchors(
-    rows: FloatArray, n_clusters: int, anchors: IntArray, seed: int, n_init: int | None = None
+    rows: FloatArray, free: IntArray, n_clusters: int, anchors: IntArray, seed: int, n_init: int | None = None
 ) -> IntArray:
     """k-means in which the samples with `anchors` ≥ 0 stay in the cluster of that number.
 
-    Each anchor weighs as much as a tenth of a mean cluster (docs/semi_supervised.md). One start is the free partition,
-    its clusters named by the anchors they hold. The others put the centres of anchored clusters at the mean of their
-    anchors and the rest by greedy k-means++ away from these (Basu, Banerjee & Mooney 2002). The smallest weighted
-    Σ‖F_i − m_k‖² counts.
+    Each anchor weighs as much as a tenth of a mean cluster (docs/semi_supervised.md). One start is `free`, a partition
+    found without anchors, its clusters named by the anchors they hold. The others put the centres of anchored clusters
+    at the mean of their anchors and the rest by greedy k-means++ away from these (Basu, Banerjee & Mooney 2002). The
+    smallest weighted Σ‖F_i − m_k‖² counts.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     restarts = n_init or max(2, restarts_for(len(rows)) // 2)
     anchored = np.unique(anchors[anchors >= 0])
     weights = np.where(anchors >= 0, max(1.0, ANCHOR_WEIGHT * len(rows) / n_clusters), 1.0)
     rng = np.random.default_rng(seed)
-    free = _named_by_anchors(cluster_rows(rows, n_clusters, seed, restarts), anchors, n_clusters)
+    named = named_by_anchors(free, anchors, n_clusters)
+    named[anchors >= 0] = anchors[anchors >= 0]
     # With an anchor in every cluster nothing is left to chance.
     chances = 1 if len(anchored) == n_clusters else restarts
-    starts = [cluster_means(rows, free, n_clusters, weights=weights)]
+    starts = [cluster_means(rows, named, n_clusters, weights=weights)]
     starts += [_centres_from_anchors(rows, n_clusters, anchors, anchored, rng) for _ in range(chances)]
-    best, lowest = free, np.inf
+    best, lowest = named, np.inf
     for centres in starts:
         labels, inertia = _lloyd(rows, centres, anchors, weights)
         if inertia < lowest:
@@ -90,14 +91,13 @@ def cluster_means(
     return means
 
 
-def _named_by_anchors(labels: IntArray, anchors: IntArray, n_clusters: int) -> IntArray:
+def named_by_anchors(labels: IntArray, anchors: IntArray, n_clusters: int) -> IntArray:
     """The partition with its clusters renumbered so that as many anchors as possible are in the cluster they name."""
     known = np.flatnonzero(anchors >= 0)
     overlap = np.zeros((n_clusters, n_clusters))
     np.add.at(overlap, (labels[known], anchors[known]), 1)
     name = linear_sum_assignment(-overlap)[1]
     renamed: IntArray = name[labels].astype(np.int32)
-    renamed[known] = anchors[known]
     return renamed
 
 

@@ -133,8 +133,11 @@ def _solve(
 def _label_all(
     graphs: list[csr_array], n_clusters: int, n_components: int | str | None, evidence: Evidence, seed: int
 ) -> list[Labeling]:
-    """Each member's labels; members share the threads, each of them using one."""
-    alone = replace(evidence, n_threads=1)
+    """Each member's labels; members share the threads, each of them using one.
+
+    Members do not hear what is known: it anchors their consensus, which then starts from what the data say freely.
+    """
+    alone = replace(evidence, n_threads=1, known=None)
     labeled: list[Labeling] = Parallel(n_jobs=evidence.n_threads, backend="threading")(
         delayed(label_graph)(graph, n_clusters, n_components, alone, seed, n_init=5) for graph in graphs
     )

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace.affinity import affinity_matrix
-from masked_subspace.diffusion import Settle, spread_labels
+from masked_subspace.diffusion import Settle, cluster_worth, spread_labels
 from masked_subspace.group_assignment import GroupAssigner
-from masked_subspace.kmeans import cluster_rows, cluster_rows_from_anchors
+from masked_subspace.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.spectral import Components, spectral_embedding
@@ -106,16 +106,26 @@ def label_rows(
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # The graph is dust: most samples link to nobody. The rows themselves say more than it does.
         embedding, placed = evidence.X, np.ones(len(placed), dtype=bool)
-    labels: IntArray = np.zeros(len(embedding), dtype=np.int32)
+    free: IntArray = np.zeros(len(embedding), dtype=np.int32)
+    free[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init, evidence.n_threads)
+    attach_to_nearest(free, placed, evidence.X)
     known = evidence.known
     if known is None:
-        labels[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init, evidence.n_threads)
-        attach_to_nearest(labels, placed, evidence.X)
-        return numbered_by_appearance(labels)
+        return numbered_by_appearance(free)
     anchors = known.anchors(n_clusters)
-    labels[placed] = cluster_rows_from_anchors(embedding[placed], n_clusters, anchors[placed], seed, n_init)
+    labels = free.copy()
+    labels[placed] = cluster_rows_from_anchors(
+        embedding[placed], free[placed], n_clusters, anchors[placed], seed, n_init
+    )
     attach_to_nearest(labels, placed, evidence.X)
-    return spread_labels(W, labels, anchors, n_clusters, settle=_settling(known, n_clusters, anchors, evidence.hard))
+    return spread_labels(
+        W,
+        labels,
+        anchors,
+        n_clusters,
+        settle=_settling(known, n_clusters, anchors, evidence.hard),
+        worth=cluster_worth(named_by_anchors(free, anchors, n_clusters), anchors),
+    )
 
 
 def _settling(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool) -> Settle | None:
