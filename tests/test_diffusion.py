@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from masked_subspace.diffusion import spread_labels, visit_densities
+from masked_subspace.diffusion import CLUSTER_WORTH, cluster_worth, spread_labels, visit_densities
 from masked_subspace.spectral import normalized_graph
 
 
@@ -75,3 +75,13 @@ def test_settle_has_the_last_word():
     labels = spread_labels(two_camps(), np.repeat([0, 1], 20), anchors, 2, settle=settle)
     assert labels[5] == 1
     assert (np.delete(labels[:20], 5) == 0).all()
+
+
+def test_a_cluster_is_worth_the_odds_that_the_anchors_give_it():
+    free = np.repeat([0, 1], 10)
+    nobody, right, half = (np.full(20, -1) for _ in range(3))
+    right[[0, 1, 10, 11]] = [0, 0, 1, 1]
+    half[[0, 1, 10, 11]] = [0, 1, 1, 0]
+    assert cluster_worth(free, nobody) == CLUSTER_WORTH
+    assert cluster_worth(free, right) == 7.0
+    assert cluster_worth(free, half) == pytest.approx(5 / 3)

@@ -38,10 +38,9 @@ def test_accuracy_rises_with_the_share_of_known_labels():
             model = GMSC(10, random_state=seed).fit(X, partial_labels=known_labels(truth, share, seed))
             accuracy[seed, column] = clustering_accuracy(truth, model.labels_)
     mean = accuracy.mean(axis=0)
-    assert mean[1] > mean[0] - 0.01
+    assert (np.diff(mean) > 0).all()
     assert mean[2] > mean[0] + 0.02
-    assert mean[3] > mean[2]
-    assert mean[3] > mean[0] + 0.04
+    assert mean[3] > mean[0] + 0.05
 
 
 @pytest.mark.parametrize("constraints", ["soft", "hard"])

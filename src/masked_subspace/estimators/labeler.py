@@ -82,10 +82,10 @@ def label_graph(
     seed: int,
     n_init: int | None = None,
 ) -> Labeling:
-    """Spectral clustering of one graph, with the known pairs laid into it first."""
+    """Spectral clustering of one graph. Known pairs do not bend the embedding: they are laid into the graph after it."""
+    embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
     if evidence.known is not None:
         W = graph_with_pairs(W, evidence.known)
-    embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
     labels = label_rows(embedding.vectors, embedding.placed, W, n_clusters, evidence, seed, n_init)
     return Labeling(labels, W, embedding.vectors)
 

@@ -20,6 +20,7 @@ from masked_subspace.threads import thread_count
 
 if TYPE_CHECKING:
     from masked_subspace.estimators.auto import CandidateStep, FirstStep
+    from masked_subspace.solvers.sparse_products import ProductStore
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, float], None]
@@ -92,14 +93,22 @@ class MaskedRepresenter(BaseEstimator):
         )
 
     def prepare(
-        self, X: FloatArray, *, known: KnownPairs | None = None, hard: bool = False, seed: int = 0
+        self, X: FloatArray, *, known: KnownPairs | None = None, hard: bool = False, seed: int = 0, rounds: int = 1
     ) -> DenseRepresenter | SparseRepresenter:
-        """Everything that does not depend on the soft mask: settings, permissions, factorisation or candidates."""
+        """Everything that does not depend on the soft mask: settings, permissions, factorisation or candidates.
+
+        With more than one of `rounds` to come, what they share is kept where memory permits.
+        """
+        from masked_subspace.solvers.sparse_products import ProductStore
+
         permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)
         threads = thread_count(self.n_jobs)
         if self._is_sparse(len(X)):
             candidates = _candidates(self, X, known, threads, seed)
-            return SparseRepresenter(X, self.settings_for(X, seed, candidates), candidates, permissions, threads)
+            settings = self.settings_for(X, seed, candidates)
+            again = rounds > 1 and not settings.has_residual_model
+            products = ProductStore.if_worthwhile(X, candidates.shape[1]) if again else None
+            return SparseRepresenter(X, settings, candidates, permissions, threads, products)
         return _prepare_dense(self, X, self.settings_for(X, seed), permissions, known, threads, seed)
 
     def _is_sparse(self, n_samples: int) -> bool:
@@ -162,6 +171,7 @@ class SparseRepresenter:
     candidates: npt.NDArray[np.int32]
     hard_mask: HardMask
     n_threads: int
+    products: ProductStore | None = None
 
     def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
         return sparsity_rule(self.X, seed, self.candidates)
@@ -183,6 +193,7 @@ class SparseRepresenter:
             soft_masks=soft_mask,
             n_threads=self.n_threads,
             progress=progress,
+            products=self.products,
         )
 
 

@@ -144,7 +144,9 @@ class RMSC(MaskedClusterer):
         if several and self.solver == "auto":
             # Members share candidates and their products, which makes each of them cheap (docs/accuracy.md).
             representer.set_params(solver="sparse")
-        prepared = representer.prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed)
+        usual = 2 if several else 5
+        rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
+        prepared = representer.prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed, rounds=rounds)
         if not several:
             return run_rounds(
                 prepared,
@@ -152,7 +154,7 @@ class RMSC(MaskedClusterer):
                 LabelPsi(self.mask_strength, self.mask_orientation),
                 evidence,
                 init=ConstantMask(len(rows)) if mask is None else mask,
-                max_rounds=5 if isinstance(self.max_rounds, str) else self.max_rounds,
+                max_rounds=rounds,
                 mask_tol=self.mask_tol,
                 seed=seed,
                 max_iter=self.max_iter,
@@ -165,7 +167,7 @@ class RMSC(MaskedClusterer):
             evidence,
             init=mask,
             strength=CONSENSUS_STRENGTH,
-            max_rounds=2 if isinstance(self.max_rounds, str) else self.max_rounds,
+            max_rounds=rounds,
             agreement_tol=1e-3,
             seed=seed,
             n_components=self.n_components,
