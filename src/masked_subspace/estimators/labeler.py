@@ -82,7 +82,7 @@ def label_graph(
     seed: int,
     n_init: int | None = None,
 ) -> Labeling:
-    """Spectral clustering of one graph. Known pairs do not bend the embedding: they are laid into the graph after it."""
+    """Spectral clustering of one graph. Known pairs do not bend the embedding: they enter the graph after it."""
     embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
     if evidence.known is not None:
         W = graph_with_pairs(W, evidence.known)
