@@ -28,6 +28,8 @@ class Engine(Protocol):
 class SerialEngine:
     """One block after the other."""
 
+    shares_memory = True  # work may leave something in `shared` for a later call
+
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         with threadpool_limits(limits=1, user_api="blas"):
             for block in blocks:
@@ -39,6 +41,8 @@ class ThreadEngine:
 
     BLAS is held to one thread meanwhile, and only a few blocks are ahead of the consumer, so memory stays bounded.
     """
+
+    shares_memory = True
 
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads

@@ -22,6 +22,7 @@ from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.solvers.candidates_exact import nearest_in
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
 from masked_subspace.solvers.sparse_block import BlockSolution, Method, SparseProblem, solve_block
+from masked_subspace.solvers.sparse_products import ProductStore
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IndexArray = npt.NDArray[np.int32]
@@ -70,11 +71,14 @@ def solve_sparse_many(
     block_size: int | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
+    products: ProductStore | None = None,
 ) -> list[SolverResult]:
     """Several settings on the same candidates: rows are gathered and multiplied once for all of them.
 
     `soft_masks` is one mask for all settings or a sequence with one (or None) for each. `progress` is told the number
-    of samples that are done and the largest stopping value so far.
+    of samples that are done and the largest stopping value so far. `products` carries the multiplied rows from one call
+    to the next with the same X and candidates; it is of use to threads of this process only, and without noise or
+    outliers.
     """
     began = time.perf_counter()
     X = _checked(X)
@@ -86,11 +90,19 @@ def solve_sparse_many(
     if len(soft_masks) != len(settings_list):
         raise ValueError(f"soft_masks has {len(soft_masks)} entries for {len(settings_list)} settings; give one each.")
     _check_method(method, settings_list)
+    engine = engine or active_engine(n_threads)
     problem = SparseProblem(
-        X, candidates, tuple(settings_list), tuple(soft_masks), hard_mask, (1,) * len(settings_list), method=method
+        X,
+        candidates,
+        tuple(settings_list),
+        tuple(soft_masks),
+        hard_mask,
+        (1,) * len(settings_list),
+        method=method,
+        products=_usable(products, candidates, settings_list, engine),
     )
     blocks = list(block_ranges(len(X), block_size or _default_block(candidates.shape[1] + 1, X)))
-    solved = _solve_in_step(problem, blocks, engine or active_engine(n_threads), progress)
+    solved = _solve_in_step(problem, blocks, engine, progress)
     seconds = time.perf_counter() - began
     return [
         _assembled(one, settings, (len(X), len(X)), seconds / len(solved))
@@ -120,6 +132,18 @@ def represent_over(
     blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
     parts = [one[0] for one in (engine or active_engine(n_threads)).run(solve_block, problem, blocks)]
     return _assembled(parts, settings, (len(X_new), len(dictionary)), 0.0).representation
+
+
+def _usable(
+    products: ProductStore | None, candidates: IndexArray, settings_list: Sequence[AdmmSettings], engine: Engine
+) -> ProductStore | None:
+    """The store, or None where its contents would not come back or the rows are needed all the same."""
+    if products is None or not getattr(engine, "shares_memory", False):
+        return None
+    wanted = (len(candidates), candidates.shape[1] + 1)
+    if products.shape != wanted:
+        raise ValueError(f"products has shape {products.shape}; these candidates need a ProductStore of {wanted}.")
+    return None if any(settings.has_residual_model for settings in settings_list) else products
 
 
 def _check_method(method: str, settings_list: Sequence[AdmmSettings]) -> None:

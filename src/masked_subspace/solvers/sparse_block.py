@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.solvers.result import AdmmSettings
 from masked_subspace.solvers.sparse_kernels import admm_rows, compress_rows, gather_rows
+from masked_subspace.solvers.sparse_products import ProductStore
 from masked_subspace.solvers.stepwise import stepwise_rows
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -38,6 +39,7 @@ class SparseProblem:
     targets: FloatArray | None = None
     samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
     method: Method = "admm"
+    products: ProductStore | None = None  # for threads of one process, all samples in order, no residual model
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,8 @@ class SmallProblems:
     """The problems of a block: b samples with v variables each."""
 
     columns: IndexArray  # b × v, which sample each variable belongs to
-    rows: FloatArray  # b × v × d, those samples
-    targets: FloatArray  # b × d
+    rows: FloatArray  # b × v × d, those samples (none if H was known)
+    targets: FloatArray  # b × d (none if H was known)
     H: FloatArray  # b × v × v, products of the rows
     g: FloatArray  # b × v, products of the rows with the target
     energy: FloatArray  # b, ‖x‖² of each target
@@ -93,10 +95,8 @@ def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProble
     own = problem.targets is None
     # Algorithm 1 keeps the forbidden diagonal as a variable of Z, so the sample itself is the last one.
     columns = np.concatenate([candidates, numbers[:, None]], axis=1) if own else np.ascontiguousarray(candidates)
-    rows = np.empty((*columns.shape, problem.dictionary.shape[1]), dtype=problem.dictionary.dtype)
-    gather_rows(problem.dictionary, columns, rows)
+    rows, H = _gathered_products(problem, columns, start, stop)
     targets = rows[:, -1] if problem.targets is None else np.ascontiguousarray(problem.targets[start:stop])
-    H = np.matmul(rows, rows.transpose(0, 2, 1))
     allowed = columns >= 0
     if own:
         g, energy = H[:, -1, :].copy(), H[:, -1, -1].copy()
@@ -107,6 +107,22 @@ def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProble
         g = np.ascontiguousarray(np.matmul(rows, targets[:, :, None])[:, :, 0])
         energy = np.einsum("ij,ij->i", targets, targets)
     return SmallProblems(columns, rows, targets, H, g, energy, allowed)
+
+
+def _gathered_products(
+    problem: SparseProblem, columns: IndexArray, start: int, stop: int
+) -> tuple[FloatArray, FloatArray]:
+    """The rows of the variables and their products; no rows where the products are known already."""
+    width, kept = problem.dictionary.shape[1], problem.products
+    known = None if kept is None else kept.read(start, stop)
+    if known is not None:
+        return np.empty((0, columns.shape[1], width), dtype=known.dtype), known
+    rows = np.empty((*columns.shape, width), dtype=problem.dictionary.dtype)
+    gather_rows(problem.dictionary, columns, rows)
+    H = np.matmul(rows, rows.transpose(0, 2, 1))
+    if kept is not None:
+        kept.write(start, H)
+    return rows, H
 
 
 def _weights(
@@ -135,7 +151,8 @@ def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray
     modelled = settings.has_residual_model
     parts = np.zeros((2, *small.targets.shape) if modelled else (2, 0, 0), dtype=dtype)
     prices = np.array([-1 if one is None else one for one in (settings.noise, settings.outliers)], dtype=dtype)
-    model = (small.rows if modelled else small.rows[:0], small.targets, parts[0], parts[1], prices)
+    seen = slice(None if modelled else 0)
+    model = (small.rows[seen], small.targets[seen], parts[0], parts[1], prices)
     admm_rows(
         small.H,
         small.g,

@@ -1,0 +1,77 @@
+"""The small Gram matrices of all samples, kept between the rounds of Algorithm 2.
+
+They depend on the rows and the candidates and not on a mask. A round that finds them here neither gathers rows nor
+multiplies them, which at 784 features is two thirds of its work. Each is symmetric, so one triangle is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+# 600 MB are needed for 70,000 samples with 64 candidates in float32.
+_MOST_BYTES = 1 << 30
+# With fewer features than this multiple of the variables, multiplying again is about as quick as reading.
+_FEATURES_A_VARIABLE = 2
+
+
+class ProductStore:
+    """H of each sample once it has been computed; reading gives back the same bits."""
+
+    def __init__(self, n_samples: int, n_variables: int, dtype: npt.DTypeLike) -> None:
+        self.n_variables = n_variables
+        self._triangles = np.empty((n_samples, n_variables * (n_variables + 1) // 2), dtype=dtype)
+        self._known = np.zeros(n_samples, dtype=bool)
+
+    @classmethod
+    def if_worthwhile(cls, X: FloatArray, n_candidates: int) -> ProductStore | None:
+        """A store for these rows, or None where it would be too large or save too little."""
+        (n, d), v = X.shape, n_candidates + 1
+        if d < _FEATURES_A_VARIABLE * v or n * v * (v + 1) // 2 * X.itemsize > _MOST_BYTES:
+            return None
+        return cls(n, v, X.dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(samples, variables of each)."""
+        return len(self._known), self.n_variables
+
+    def read(self, start: int, stop: int) -> FloatArray | None:
+        """H of the samples start..stop, or None unless all of them are known."""
+        if not self._known[start:stop].all():
+            return None
+        H = np.empty((stop - start, self.n_variables, self.n_variables), dtype=self._triangles.dtype)
+        _unpack(self._triangles[start:stop], H)
+        return H
+
+    def write(self, start: int, H: FloatArray) -> None:
+        stop = start + len(H)
+        _pack(H, self._triangles[start:stop])
+        self._known[start:stop] = True
+
+
+@njit(cache=True, nogil=True)
+def _pack(H: Any, triangles: Any) -> None:
+    for s in range(H.shape[0]):
+        at = 0
+        for j in range(H.shape[1]):
+            triangles[s, at : at + j + 1] = H[s, j, : j + 1]
+            at += j + 1
+
+
+@njit(cache=True, nogil=True)
+def _unpack(triangles: Any, H: Any) -> None:
+    for s in range(H.shape[0]):
+        at = 0
+        for j in range(H.shape[1]):
+            for k in range(j + 1):
+                H[s, j, k] = triangles[s, at + k]
+            at += j + 1
+        for j in range(H.shape[1]):
+            for k in range(j + 1, H.shape[1]):
+                H[s, j, k] = H[s, k, j]
