@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,24 @@ def test_bad_labels_and_strengths_are_refused():
 def test_change_from_a_constant_is_that_of_the_arrays(labels: list[int]) -> None:
     mask, constant = LabelMask(labels, 1.5), ConstantMask(3, 0.9)
     assert mask.change(constant) == pytest.approx(np.abs(mask.block(0, 3) - constant.block(0, 3)).max())
+
+
+def test_change_of_a_consensus_is_that_of_the_arrays() -> None:
+    rng = np.random.default_rng(1)
+    consensus = [ConsensusMask(rng.integers(0, 3, (4, 30)), 1.4) for _ in range(2)]
+    labels = LabelMask(rng.integers(0, 3, 30), 1.3)
+    for one, other in ((consensus[0], consensus[1]), (consensus[0], labels), (labels, consensus[1])):
+        assert one.change(other) == pytest.approx(np.abs(dense(one) - dense(other)).max())
+    assert consensus[0].change(ConstantMask(30)) == pytest.approx(np.abs(dense(consensus[0]) - 1).max())
+    assert consensus[0].change(EmbeddingMask(np.eye(30))) == pytest.approx(
+        np.abs(dense(consensus[0]) - dense(EmbeddingMask(np.eye(30)))).max()
+    )
+    assert consensus[0].change(ConsensusMask(consensus[0].labelings, 1.4)) == 0
+
+
+def test_change_of_labels_never_looks_at_all_pairs() -> None:
+    n = 100_000
+    one = ConsensusMask([np.arange(n) % 10, np.arange(n) % 5], 1.4)
+    begin = time.process_time()
+    assert one.change(LabelMask(np.arange(n) % 10, 1.4)) > 0
+    assert time.process_time() - begin < 5
