@@ -16,11 +16,12 @@ IntArray = npt.NDArray[np.integer[Any]]
 
 # The weight of a sample whose cluster is known, in mean clusters.
 ANCHOR_WEIGHT = 0.1
+_SMALL = 20_000
 
 
 def restarts_for(n_samples: int) -> int:
     """Restarts pay on small data; on large data one run is already stable and costs more."""
-    return 20 if n_samples <= 20_000 else 5 if n_samples <= 200_000 else 2
+    return 20 if n_samples <= _SMALL else 5 if n_samples <= 200_000 else 2
 
 
 def cluster_rows(
@@ -30,8 +31,10 @@ def cluster_rows(
     if n_clusters == 1:
         return np.zeros(len(rows), dtype=np.int32)
     model = KMeans(n_clusters, n_init=n_init or restarts_for(len(rows)), random_state=seed)
+    if len(rows) <= _SMALL:
+        rows = rows.astype(np.float64)  # k-means++ would make a copy of float32 rows for every centre it draws
     # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
-    with threadpool_limits(n_threads if len(rows) > 20_000 else 1):
+    with threadpool_limits(n_threads if len(rows) > _SMALL else 1):
         labels: IntArray = model.fit(_distinct_enough(rows, n_clusters, seed)).labels_.astype(np.int32)
     return labels
 
