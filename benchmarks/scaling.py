@@ -7,6 +7,7 @@
     python benchmarks/scaling.py growth                     10,000 to 1,000,000 samples
     python benchmarks/scaling.py search --features FILE.npy ours, faiss and pynndescent
     python benchmarks/scaling.py exactness --seeds 10       sparse against dense on draws of 1,000 digits
+    python benchmarks/scaling.py crossover --seeds 3        the same on draws of 500 to 10,000
 
 Every line printed is a JSON record; `--out FILE` appends it there too. `--method` picks what is fitted (see METHODS),
 `--threads` how many threads. JIT warm-up happens before the clock starts. MASKED_SUBSPACE_DATA names the folder of the
@@ -42,6 +43,8 @@ STAGES = {
     "eigenvectors": "leading_eigenpairs",
     "k-means": "cluster_rows",
 }
+
+CROSSOVER = (500, 1000, 2000, 3000, 5000, 7000, 10_000)
 
 
 def measured(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
@@ -189,6 +192,9 @@ def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
         return [
             base | {"rows": 1000, "method": name, "seed": s} for name in ("BMSC-sparse", "BMSC-dense") for s in seeds
         ]
+    if options.command == "crossover":
+        both = ("BMSC-sparse", "BMSC-dense")
+        return [base | {"rows": n, "method": name, "seed": s} for n in CROSSOVER for name in both for s in seeds]
     if options.command == "mnist":
         return [base | {"method": name, "seed": seed} for name in methods for seed in seeds]
     sizes = [options.samples] if options.command == "synthetic" else [10_000, 30_000, 100_000, 300_000, 1_000_000]
@@ -198,7 +204,7 @@ def tasks_of(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = ("features", "mnist", "synthetic", "growth", "search", "exactness", "child")
+    commands = ("features", "mnist", "synthetic", "growth", "search", "exactness", "crossover", "child")
     parser.add_argument("command", choices=commands)
     parser.add_argument("file", nargs="?")
     parser.add_argument("--features")
