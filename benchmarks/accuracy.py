@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -116,13 +116,13 @@ def read(results: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in results.read_text().splitlines() if line.endswith("}")]
 
 
-def table(results: Path) -> str:
+def table(results: Path, variants: Iterable[str] = VARIANTS) -> str:
     """Mean ± std in percent, and below it the paired difference to the default with its standard error."""
     records = read(results)
     sets = [name for name in SETS if any(r["set"] == name for r in records)]
     by = {(r["variant"], r["set"], r["trial"]): 100 * r["accuracy"] for r in records}
     lines = ["| variant | " + " | ".join(sets) + " |", "|---" * (len(sets) + 1) + "|"]
-    for variant in VARIANTS:
+    for variant in variants:
         cells = []
         for name in sets:
             values = {t: a for (v, s, t), a in by.items() if v == variant and s == name}
