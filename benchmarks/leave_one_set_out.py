@@ -1,4 +1,4 @@
-"""How far RMSC's fixed choices are general: choose them on all sets but one, with labels, and judge on the one left out.
+"""How general RMSC's fixed choices are: choose them on all sets but one, with labels, and judge on the one left out.
 
     python benchmarks/leave_one_set_out.py --results held_out.jsonl --trials 5
     python benchmarks/leave_one_set_out.py --results held_out.jsonl --table
