@@ -22,6 +22,7 @@ import json
 import os
 import pstats
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -135,17 +136,20 @@ def search_record(task: dict[str, Any], X: np.ndarray) -> dict[str, Any]:
     return cost | {"peak_mb": peak_megabytes(), "recall": recall(X, found)}
 
 
-def run(task: dict[str, Any], out: Path | None, timeout: float) -> dict[str, Any]:
-    """Start a child for the task and write its record down."""
+def run(task: dict[str, Any], out: Path | None, timeout: float, cpu_limit: int) -> dict[str, Any]:
+    """Start a child for the task and write its record down. It may use `cpu_limit` CPU seconds, and `timeout` by the
+    clock."""
     # The threads asked for are our own; BLAS and OpenMP under them would only get in each other's way.
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     command = [sys.executable, __file__, "child", "--task", json.dumps(task)]
     try:
         done = subprocess.run(
             command, env=os.environ | dict.fromkeys(names, "1"), capture_output=True, text=True, timeout=timeout,
-            check=False,
+            check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (cpu_limit, cpu_limit)),
         )  # fmt: skip
         lines = done.stdout.strip().splitlines()
+        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            lines, done.stderr = [], f"no result after {cpu_limit} CPU s"
         result = json.loads(lines[-1]) if done.returncode == 0 and lines else {"failed": done.stderr.strip()[-300:]}
     except subprocess.TimeoutExpired:
         result = {"failed": f"no result after {timeout:.0f} s"}
@@ -216,6 +220,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=3600)
+    parser.add_argument("--cpu-limit", type=int, default=3600, help="CPU seconds of one measurement")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--task")
     options = parser.parse_args()
@@ -225,7 +230,7 @@ def main() -> None:
         make_features(options.file)
     else:
         for task in tasks_of(options):
-            run(task, options.out, options.timeout)
+            run(task, options.out, options.timeout, options.cpu_limit)
 
 
 if __name__ == "__main__":
