@@ -65,9 +65,13 @@ def cases(rows: Any) -> dict[str, tuple[Callable[[], Any], Callable[[], Any], fl
 
 
 def cpu_seconds(work: Callable[[], Any]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
+    """Median of three."""
+    found = []
+    for _ in range(3):
+        started = time.process_time()
+        work()
+        found.append(time.process_time() - started)
+    return float(np.median(found))
 
 
 def measure_speed(n_samples: int, methods: list[str] | None, out: Path) -> None:
@@ -83,10 +87,7 @@ def measure_speed(n_samples: int, methods: list[str] | None, out: Path) -> None:
     for name, (ours, plainly, factor) in cases(rows).items():
         if methods and name not in methods:
             continue
-        mine = cpu_seconds(ours)
-        if mine < 5:
-            mine = min(mine, cpu_seconds(ours), cpu_seconds(ours))
-        theirs = cpu_seconds(plainly) * factor
+        mine, theirs = cpu_seconds(ours), cpu_seconds(plainly) * factor
         results[name] = {"ours": mine, "plain": theirs, "ratio": theirs / mine}
         print(f"| {name} | {mine:.2f} | {theirs:.1f} | {theirs / mine:.1f} |", flush=True)
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -34,20 +34,43 @@ def published_admm(X, alpha, affine, max_iter, tol):
     return C.T
 
 
+@pytest.mark.parametrize("alpha", [20.0, 2000.0])  # codes of 11 and of 49 atoms: the sparse and the dense product
 @pytest.mark.parametrize("affine", [False, True])
-def test_admm_is_the_published_iteration(noisy_rows, affine):
-    settings = SscSettings(alpha=20.0, affine=affine, solver="admm", tol=1e-12, max_iter=40)
+def test_admm_is_the_published_iteration(noisy_rows, alpha, affine):
+    settings = SscSettings(alpha=alpha, affine=affine, solver="admm", tol=1e-12, max_iter=40)
     ours = represent_ssc(noisy_rows, settings)
     assert not ours.converged
-    np.testing.assert_allclose(ours.matrix.toarray(), published_admm(noisy_rows, 20.0, affine, 40, 0.0), atol=1e-10)
+    np.testing.assert_allclose(ours.matrix.toarray(), published_admm(noisy_rows, alpha, affine, 40, 0.0), atol=1e-10)
 
 
-def test_the_thin_and_the_dense_factor_agree(noisy_rows):
-    wide = np.hstack([noisy_rows, np.zeros((90, 200))])  # more features, the same rank
+@pytest.mark.parametrize("affine", [False, True])
+def test_steps_in_float32_give_the_same_codes(noisy_rows, affine, monkeypatch):
+    settings = SscSettings(affine=affine, solver="admm", tol=1e-5)
+    rounded = represent_ssc(noisy_rows, settings)
+    assert rounded.converged
+    monkeypatch.setattr("masked_subspace.baselines.ssc_admm._ROUGH_TOL", 1.0)
+    exact = represent_ssc(noisy_rows, settings)
+    assert 0 < abs(rounded.matrix - exact.matrix).max() < 2e-5
+    # The sample that takes every iteration, in the order that came in: samples stop one by one.
+    published = published_admm(noisy_rows, 20.0, affine, rounded.n_iter, 0.0)
+    assert np.abs(published - rounded.matrix.toarray()).max(axis=1).min() < 1e-6
+
+
+def test_codes_do_not_depend_on_the_blocks(noisy_rows, monkeypatch):
+    weights = np.random.default_rng(0).uniform(0.5, 2, (90, 90))
+    problem = PreparedSsc(noisy_rows, SscSettings(solver="admm", tol=1e-5))
+    whole = problem.solve(lambda start, stop: weights[start:stop]).matrix
+    monkeypatch.setattr("masked_subspace.baselines.ssc_admm.block_length", lambda _: 89)  # the last block is one sample
+    parts = problem.solve(lambda start, stop: weights[start:stop]).matrix
+    assert abs(whole - parts).max() < 1e-6
+
+
+def test_features_of_zeros_change_nothing(noisy_rows):
+    wide = np.hstack([noisy_rows[:, :10], np.zeros((90, 200))])
     settings = SscSettings(solver="admm")
     np.testing.assert_allclose(
         represent_ssc(noisy_rows[:, :10], settings).matrix.toarray(),
-        represent_ssc(wide[:, np.r_[:10, 100:200]], settings).matrix.toarray(),
+        represent_ssc(wide, settings).matrix.toarray(),
         atol=1e-10,
     )
 

@@ -6,42 +6,61 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_solve, cholesky
-from scipy.linalg.lapack import dtrtri
+from scipy.linalg.blas import dsyrk, dtrmm, get_blas_funcs
+from scipy.linalg.lapack import dpotrf, dtrtri
 
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
+from masked_subspace.baselines.lsr_kernels import mirror_scaled
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 
-def ridge_projection(X: FloatArray, ridge: float) -> FloatArray:
-    """G(G + λI)⁻¹ = X(XᵀX + λI)⁻¹Xᵀ: the ridge representation of every sample, diagonal included.
+def ridge_projection(X: FloatArray, ridge: float, *, zero_diagonal: bool = False) -> FloatArray:
+    """G(G + λI)⁻¹ = X(XᵀX + λI)⁻¹Xᵀ: the ridge representation of every sample, diagonal included or forbidden.
 
-    By one Cholesky factor LLᵀ of the smaller form: with Y = XL⁻ᵀ the D × D one gives YYᵀ, a symmetric product. The
-    factor is always in float64, since its condition is s₁/λ.
+    By one Cholesky factor of the smaller form. It is always in float64, since its condition is s₁/λ.
     """
-    used: FloatArray = np.ascontiguousarray(X[:, X.any(axis=0)], dtype=np.float64)  # border pixels are often all zero
-    n, d = used.shape
-    if d < n:
-        factor = cholesky(used.T @ used + ridge * np.eye(d), lower=True, overwrite_a=True, check_finite=False)
-        inverse = dtrtri(factor, lower=1)[0]  # and a product: faster than solving for n right-hand sides
-        Y = (used @ inverse.T).astype(X.dtype, copy=False)
-        projection: FloatArray = Y @ Y.T
-        return projection
-    G = used @ used.T
-    factor = cholesky(G + ridge * np.eye(n), lower=True, overwrite_a=True, check_finite=False)
+    columns = np.flatnonzero(X.any(axis=0))  # border pixels are often zero everywhere
+    rows: FloatArray = np.ascontiguousarray(X.take(columns, axis=1), dtype=np.float64)
+    Z = _half_by_features(rows, ridge, X.dtype) if len(columns) < len(X) else _by_samples(rows, ridge).astype(X.dtype)
+    diagonal = np.diagonal(Z).copy()
+    if zero_diagonal:
+        # Z = −offdiag(P)/diag(P) with P = (G + λI)⁻¹ = (I − Z₀)/λ; row i is divided by P_ii.
+        mirror_scaled(Z, 1 / np.maximum(1 - diagonal, np.finfo(Z.dtype).eps))
+        np.fill_diagonal(Z, 0)
+    else:
+        mirror_scaled(Z, np.ones_like(diagonal))
+    return Z
+
+
+def _half_by_features(rows: FloatArray, ridge: float, dtype: Any) -> FloatArray:
+    """The lower triangle of YYᵀ with Y = XL⁻ᵀ and LLᵀ = XᵀX + λI.
+
+    L⁻¹ and a triangular product are faster than solving for n right-hand sides; BLAS reads `rows` as Xᵀ and writes
+    Yᵀ in its place.
+    """
+    gram = dsyrk(1.0, rows.T, lower=1)
+    np.fill_diagonal(gram, np.diagonal(gram) + ridge)
+    factor, failed = dpotrf(gram, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("XᵀX + λI is not positive definite: are there infinite or missing values in X?")
+    inverse = dtrtri(factor, lower=1, overwrite_c=1)[0]
+    Yt = dtrmm(1.0, inverse, rows.T, lower=1, overwrite_b=1).astype(dtype, copy=False)
+    (syrk,) = get_blas_funcs(("syrk",), (Yt,))
+    half: FloatArray = syrk(1.0, Yt, trans=1).T
+    return half
+
+
+def _by_samples(rows: FloatArray, ridge: float) -> FloatArray:
+    G = rows @ rows.T
+    factor = cholesky(G + ridge * np.eye(len(G)), lower=True, overwrite_a=True, check_finite=False)
     solved: FloatArray = cho_solve((factor, True), G, overwrite_b=True, check_finite=False)
-    return ((solved + solved.T) / 2).astype(X.dtype)
+    return (solved + solved.T) / 2
 
 
 def represent_lsr(X: FloatArray, ridge: float, *, zero_diagonal: bool = False) -> Representation:
     """min ‖X − ZX‖² + λ‖Z‖² in closed form, with diag Z = 0 if asked for."""
-    Z = ridge_projection(X, ridge)
-    if zero_diagonal:
-        # Z = −offdiag(P)/diag(P) with P = (G + λI)⁻¹ = (I − Z₀)/λ; row i is divided by P_ii.
-        kept = 1 - np.diagonal(Z)
-        Z /= np.maximum(kept, np.finfo(Z.dtype).eps)[:, None]
-        np.fill_diagonal(Z, 0)
-    return Representation(Z)
+    return Representation(ridge_projection(X, ridge, zero_diagonal=zero_diagonal))
 
 
 class LSR(BaselineClusterer):

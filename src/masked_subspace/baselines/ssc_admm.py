@@ -1,7 +1,12 @@
 """SSC by ADMM (Elhamifar & Vidal 2013), in blocks of samples that share one factorisation.
 
 The published iteration keeps Z, C and the multiplier Λ. With T = Z + Λ/ρ the other two follow from it, C = soft(T) and
-Λ/ρ = T − C, so one array a block is the whole state.
+Λ/ρ = T − C. From one iteration to the next
+
+    T ← T + ΔC + Δa Vᵀ,   Δa ← (ΔC₋V − 2ΔC V + Δa) S
+
+where K = G′(G′ + ρI)⁻¹ = VSVᵀ and ΔC₋ is the step before: C is sparse and V thin, so that one thin product is all that
+an iteration costs. Steps are small beside T; rounding them to float32 moves the result by less than 1e-6.
 """
 
 from __future__ import annotations
@@ -13,19 +18,21 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace.baselines.result import FloatArray, Progress, Representation, block_length
-from masked_subspace.baselines.ssc_admm_kernels import prepare_product, update_state
+from masked_subspace.baselines.ssc_admm_kernels import advance, sparse_product, turn
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 from masked_subspace.solvers.spectrum import Spectrum
 
+_ROUGH_TOL = 1e-5  # steps are rounded to float32 where no finer tolerance is asked for
+_SPARSE_SHARE = 1 / 16  # below it a loop over the nonzeros beats a dense product
+
 
 @dataclass(frozen=True)
 class SharedFactor:
-    """K = G′(G′ + ρI)⁻¹ with G′ = λ A Aᵀ (+ ρ 11ᵀ if affine), thin where that is the cheaper product."""
+    """K = G′(G′ + ρI)⁻¹ = V diag(shrink) Vᵀ with G′ = λ A Aᵀ (+ ρ 11ᵀ if affine)."""
 
     vectors: FloatArray
     shrink: FloatArray
-    dense: FloatArray | None
     ones_left: FloatArray | None  # 1(I − K): what the multiplier of 1ᵀc = 1 adds
 
     @classmethod
@@ -37,14 +44,7 @@ class SharedFactor:
         spectrum = Spectrum.of(scaled)
         V, shrink = spectrum.vectors, spectrum.values / (spectrum.values + dtype.type(penalty))
         ones_left = 1 - (V * shrink) @ V.sum(axis=0) if affine else None
-        dense = (V * shrink) @ V.T if 2 * V.shape[1] >= V.shape[0] else None
-        return cls(V, shrink, dense, ones_left)
-
-    def project(self, block: FloatArray) -> FloatArray:
-        """block · K."""
-        if self.dense is not None:
-            return block @ self.dense
-        return ((block @ self.vectors) * self.shrink) @ self.vectors.T
+        return cls(V, shrink, ones_left)
 
 
 @dataclass(frozen=True)
@@ -73,41 +73,81 @@ def solve_ssc_admm(
     return Representation(csr_array(vstack(codes, format="csr")), n_iter, worst < problem.tol, worst)
 
 
-def _solve_block(problem: AdmmProblem, block: tuple[int, int]) -> tuple[csr_array, int, float]:
-    factor, dtype = problem.factor, problem.factor.vectors.dtype
-    start, stop = block
-    count, n_atoms = stop - start, problem.n_atoms
-    own = np.arange(start, stop)
-    has_weights = problem.weights is not None
-    weights = problem.weights(start, stop) if problem.weights is not None else np.ones((1, 1), dtype=dtype)
-    affine = factor.ones_left is not None
-    ones_left = factor.ones_left if factor.ones_left is not None else np.zeros(1, dtype=dtype)
-    threshold = 1 / problem.penalty
-    shift = np.zeros(count)  # δ/ρ
-    rows = np.arange(count)
-    T = np.zeros((count, n_atoms), dtype=dtype)
-    finished: dict[int, FloatArray] = {}
-    change = np.full(count, np.inf)
-    n_iter = 0
-    while len(rows) and n_iter < problem.max_iter:
-        n_iter += 1
-        entry = np.empty_like(T)
-        prepare_product(rows, T, own, weights, has_weights, threshold, entry)
-        product = factor.project(entry)
-        change[rows], sums = update_state(
-            rows, T, own, weights, has_weights, threshold, entry, product, affine, shift, ones_left
+class _Block:
+    """The state of the samples of one block. Those still at work come first: converged ones change place with them."""
+
+    def __init__(self, problem: AdmmProblem, start: int, stop: int) -> None:
+        factor, dtype = problem.factor, problem.factor.vectors.dtype
+        self.step_dtype = np.dtype(np.float32) if problem.tol >= _ROUGH_TOL else dtype
+        self.vectors = factor.vectors.astype(self.step_dtype, copy=False)
+        self.shrink = factor.shrink.astype(self.step_dtype, copy=False)
+        self.own = np.arange(start, stop)
+        self.weights = np.ones((1, 1)) if problem.weights is None else np.array(problem.weights(start, stop))
+        count = stop - start
+        self.order = np.arange(count)
+        self.n_active = count
+        self.T = np.zeros((count, problem.n_atoms), dtype=dtype)
+        self.step = np.zeros((count, problem.n_atoms), dtype=self.step_dtype)  # ΔC
+        self.move = self.vectors[start:stop] * self.shrink  # Δa; the first is e_i V S
+        self.last = np.zeros_like(self.move)  # ΔC₋V
+        self.product = np.empty_like(self.move)
+        self.moved = np.empty_like(self.step)  # Δa Vᵀ
+        self.tilt = np.zeros(count)  # Δδ/ρ
+        self.last_tilt = np.zeros(count)
+        self.change = np.full(count, np.inf)
+
+    def advance(self, problem: AdmmProblem) -> None:
+        active, ones_left = slice(self.n_active), problem.factor.ones_left
+        np.matmul(self.move[active], self.vectors.T, out=self.moved[active])
+        self.change[active], sums = advance(
+            self.T[active],
+            self.step[active],
+            self.moved[active],
+            self.own[active],
+            self.tilt[active],
+            np.zeros(1, dtype=self.T.dtype) if ones_left is None else ones_left,
+            self.weights if len(self.weights) == 1 else self.weights[active],
+            1 / problem.penalty,
         )
-        if affine:
-            shift[rows] += sums - 1
-            change[rows] = np.maximum(change[rows], np.abs(sums - 1))
-        done = change[rows] < problem.tol
-        # Taking converged samples out costs a copy of the rest: worth it when a tenth is idle.
-        if done.mean() > 0.1 or done.all():
-            finished.update(zip(rows[done].tolist(), T[done], strict=True))
-            rows, T = rows[~done], T[~done]
-    finished.update(zip(rows.tolist(), T, strict=True))
-    state = np.stack([finished[i] for i in range(count)])
-    bound = threshold * weights if has_weights else threshold
-    codes = np.sign(state) * np.maximum(np.abs(state) - bound, 0)
-    codes[np.arange(count), own] = 0
-    return csr_array(codes.astype(dtype)), n_iter, float(change.max(initial=0.0))
+        if ones_left is not None:
+            self.last_tilt[active], self.tilt[active] = self.tilt[active], sums - 1
+            self.change[active] = np.maximum(self.change[active], np.abs(sums - 1))
+
+    def retire(self, tol: float) -> None:
+        """Take the samples that have converged out of the work."""
+        done = self.change[: self.n_active] < tol
+        self.n_active -= int(done.sum())
+        freed = np.flatnonzero(done[: self.n_active])
+        moving = self.n_active + np.flatnonzero(~done[self.n_active :])
+        per_sample = (self.T, self.step, self.move, self.last, self.own, self.order, self.change, self.tilt)
+        for values in (*per_sample, self.last_tilt, *([self.weights] if len(self.weights) > 1 else [])):
+            values[freed], values[moving] = values[moving], values[freed]
+
+    def turn(self, ones_inside: FloatArray) -> None:
+        """Δa of the next iteration; `ones_inside` is 1(I − K)V of the affine constraint."""
+        active = slice(self.n_active)
+        step, product = self.step[active], self.product[active]
+        if np.count_nonzero(step) < _SPARSE_SHARE * step.size:
+            sparse_product(step, self.vectors, product)
+        else:
+            np.matmul(step, self.vectors, out=product)
+        turn(product, self.shrink, self.last_tilt[active], ones_inside, self.last[active], self.move[active])
+
+    def codes(self, threshold: float) -> csr_array:
+        """soft(T), samples in their first order."""
+        codes = np.sign(self.T) * np.maximum(np.abs(self.T) - threshold * self.weights, 0)
+        codes[np.arange(len(codes)), self.own] = 0
+        return csr_array(codes.astype(self.T.dtype, copy=False))[np.argsort(self.order)]
+
+
+def _solve_block(problem: AdmmProblem, block: tuple[int, int]) -> tuple[csr_array, int, float]:
+    factor, state, n_iter = problem.factor, _Block(problem, *block), 0
+    # 1(I − K)V = (1 − shrink)(1V), the part of the constraint inside the thin coordinates
+    inside = np.zeros(1) if factor.ones_left is None else (1 - factor.shrink) * factor.vectors.sum(axis=0)
+    while state.n_active and n_iter < problem.max_iter:
+        if n_iter:
+            state.turn(inside)
+        n_iter += 1
+        state.advance(problem)
+        state.retire(problem.tol)
+    return state.codes(1 / problem.penalty), n_iter, float(state.change.max(initial=0.0))
