@@ -43,6 +43,16 @@ def test_accuracy_rises_with_the_share_of_known_labels():
     assert mean[3] > mean[0] + 0.05
 
 
+def test_members_vote_as_they_would_without_labels(digits):
+    X, truth = digits
+    labels = known_labels(truth, 0.1, 0)
+    free = RMSC(10, members=3, random_state=0).fit(X)
+    told = RMSC(10, members=3, random_state=0).fit(X, partial_labels=labels)
+    np.testing.assert_array_equal(np.stack(told.member_labels_), np.stack(free.member_labels_))
+    np.testing.assert_array_equal(told.labels_[labels >= 0], labels[labels >= 0])
+    assert clustering_accuracy(truth, told.labels_) > clustering_accuracy(truth, free.labels_)
+
+
 @pytest.mark.parametrize("constraints", ["soft", "hard"])
 def test_given_labels_are_kept_under_their_own_names(digits, constraints):
     X, truth = digits

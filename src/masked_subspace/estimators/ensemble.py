@@ -2,6 +2,9 @@
 
 A mask made of a method's own labels confirms them. Members with different settings err differently; where they agree
 they are mostly right, and where they do not, the consensus mask stays silent (price 1).
+
+What is known of some samples anchors the consensus of every round. Members do not hear it (but for pairs that are
+forbidden under hard constraints): so they vote as they would without it, and labels can only add to what the data say.
 """
 
 from __future__ import annotations
@@ -91,7 +94,8 @@ def run_ensemble(
             weight_floor=0.0 if number == 1 else 1.0,
             rule=rule,
         )
-        solutions = _solve(prepared, members, with_known_pairs(mask, evidence), events, f"round {number}")
+        heard = with_known_pairs(mask, evidence) if evidence.hard else mask
+        solutions = _solve(prepared, members, heard, events, f"round {number}")
         graphs = [
             affinity_matrix(solution.representation, affinity, n_links=member.n_links)
             for member, solution in zip(members, solutions, strict=True)
@@ -133,10 +137,7 @@ def _solve(
 def _label_all(
     graphs: list[csr_array], n_clusters: int, n_components: int | str | None, evidence: Evidence, seed: int
 ) -> list[Labeling]:
-    """Each member's labels; members share the threads, each of them using one.
-
-    Members do not hear what is known: it anchors their consensus, which then starts from what the data say freely.
-    """
+    """Each member's labels; members share the threads, each of them using one."""
     alone = replace(evidence, n_threads=1, known=None)
     labeled: list[Labeling] = Parallel(n_jobs=evidence.n_threads, backend="threading")(
         delayed(label_graph)(graph, n_clusters, n_components, alone, seed, n_init=5) for graph in graphs

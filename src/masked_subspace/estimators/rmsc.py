@@ -146,7 +146,8 @@ class RMSC(MaskedClusterer):
             representer.set_params(solver="sparse")
         usual = 2 if several else 5
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
-        prepared = representer.prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed, rounds=rounds)
+        known = evidence.known if evidence.hard or not several else None
+        prepared = representer.prepare(rows, known=known, hard=evidence.hard, seed=seed, rounds=rounds)
         if not several:
             return run_rounds(
                 prepared,

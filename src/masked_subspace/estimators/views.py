@@ -74,5 +74,5 @@ def neighbour_graph(rows: FloatArray, n_neighbours: int, n_threads: int) -> csr_
 
 def _own_modularity(rows: FloatArray, n_clusters: int, seed: int, n_threads: int) -> float:
     graph = neighbour_graph(rows, _NEIGHBOURS, n_threads)
-    labels = label_graph(graph, n_clusters, "auto", Evidence(rows), seed, n_init=5).labels
+    labels = label_graph(graph, n_clusters, "auto", Evidence(rows), seed).labels
     return modularity(graph, labels)
