@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 FloatArray = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, float], None]
 
-# Chosen, not a measured crossing: at 1,000 digits the sparse solver is already faster (docs/scaling.md).
-SPARSE_FROM = 5_000
+# The sparse solver is the quicker one from 500 samples on. Up to here the dense one, which is exact, costs at most one
+# CPU second more (docs/scaling.md).
+SPARSE_FROM = 2_000
 
 
 class PreparedRepresenter(Protocol):
