@@ -33,7 +33,8 @@ def two_camps(bridge=0.05):
 def test_two_anchors_correct_a_wrong_start():
     anchors = np.full(40, -1)
     anchors[[0, 39]] = [0, 1]
-    labels = spread_labels(two_camps(), np.random.default_rng(0).integers(0, 2, 40), anchors, 2)
+    start = np.random.default_rng(0).integers(0, 2, 40)
+    labels = spread_labels(two_camps(), start, anchors, 2, worth=3.0)
     np.testing.assert_array_equal(labels, np.repeat([0, 1], 20))
 
 
@@ -83,5 +84,5 @@ def test_a_cluster_is_worth_the_odds_that_the_anchors_give_it():
     right[[0, 1, 10, 11]] = [0, 0, 1, 1]
     half[[0, 1, 10, 11]] = [0, 1, 1, 0]
     assert cluster_worth(free, nobody) == CLUSTER_WORTH
-    assert cluster_worth(free, right) == 7.0
-    assert cluster_worth(free, half) == pytest.approx(5 / 3)
+    assert cluster_worth(free, right) == 14.0
+    assert cluster_worth(free, half) == pytest.approx(4.0)

@@ -23,7 +23,7 @@ Settle = Callable[[IntArray, FloatArray], IntArray]
 
 # Measured in docs/semi_supervised.md: accuracy is flat from .9 to .99.
 CONTINUE = 0.95
-CLUSTER_WORTH = 3.0
+CLUSTER_WORTH = 10.0
 
 
 def cluster_worth(free: IntArray, anchors: IntArray) -> float:
