@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
+from masked_subspace import kmeans
 from masked_subspace.kmeans import cluster_means, cluster_rows, cluster_rows_from_anchors, squared_distances
 from masked_subspace.metrics import clustering_accuracy
 
@@ -15,6 +17,19 @@ def blobs():
 def test_free_clusters_are_found(blobs):
     rows, truth = blobs
     assert clustering_accuracy(truth, cluster_rows(rows, 5, 0)) == 1
+
+
+def test_large_data_restart_on_a_sample_and_find_the_same_optimum(monkeypatch):
+    monkeypatch.setattr(kmeans, "_SMALL", 3000)
+    monkeypatch.setattr(kmeans, "_SAMPLE", 1500)
+    monkeypatch.setattr(kmeans, "_SAMPLE_A_CLUSTER", 100)
+    rng = np.random.default_rng(1)
+    rows = (rng.normal(scale=3, size=(12, 6))[rng.integers(0, 12, 4000)] + rng.normal(size=(4000, 6))).astype("f4")
+    labels = cluster_rows(rows, 12, 0)
+    means = cluster_means(rows, labels, 12)
+    best = KMeans(12, n_init=10, random_state=3).fit(rows).inertia_
+    assert squared_distances(rows, means)[np.arange(len(rows)), labels].sum() == pytest.approx(best, rel=1e-3)
+    np.testing.assert_array_equal(labels, cluster_rows(rows, 12, 0))
 
 
 def test_identical_rows_still_give_k_clusters():

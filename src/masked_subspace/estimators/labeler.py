@@ -149,8 +149,11 @@ def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatA
     """Give each sample that the graph left alone the label of its nearest placed sample by |cosine|, in place."""
     alone = np.flatnonzero(~placed)
     home = np.flatnonzero(placed)
+    if len(alone) == 0:
+        return
+    theirs = X[home].T
     for start, stop in row_blocks(len(alone), len(home)):
-        labels[alone[start:stop]] = labels[home[np.abs(X[alone[start:stop]] @ X[home].T).argmax(axis=1)]]
+        labels[alone[start:stop]] = labels[home[np.abs(X[alone[start:stop]] @ theirs).argmax(axis=1)]]
 
 
 def graph_with_pairs(W: csr_array, known: KnownPairs, links_a_sample: int = 10) -> csr_array:
