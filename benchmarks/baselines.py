@@ -3,6 +3,7 @@
     python benchmarks/baselines.py accuracy --sets orl coil20 --seeds 3          every setting, quickly
     python benchmarks/baselines.py accuracy --sets orl coil20 --seeds 20 --best  the default and the best of those
     python benchmarks/baselines.py table --into docs/baselines.md                what has been measured, as Markdown
+    python benchmarks/baselines.py accuracy --sets coil100 --limit 1800          give up after 30 CPU minutes a method
     python benchmarks/baselines.py speed                                         CPU seconds and ratios at n = 1000
 
 Results are lines of JSON, one for each set, trial, method, setting and post-processing; what is there is not run again.
@@ -14,9 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import signal
 import time
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +69,22 @@ def scores(embedding: Any, rows: Any, truth: Any, n_clusters: int, seeds: list[i
     }
 
 
+@contextmanager
+def cpu_limit(seconds: float | None) -> Iterator[None]:
+    """TimeoutError inside the block once it has used that much CPU time."""
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    previous = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, seconds or 0)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, previous)
+
+
 Embeddings = dict[tuple[str, str], Any]  # (method, post-processing) → rows for k-means
 
 
@@ -96,7 +116,9 @@ def embed_setting(X: Any, n_clusters: int, setting: Setting, seed: int) -> tuple
     return found, facts
 
 
-def run_setting(data: Any, setting: Setting, seeds: list[int], cache: Path) -> list[dict[str, Any]]:
+def run_setting(
+    data: Any, setting: Setting, seeds: list[int], cache: Path, limit: float | None
+) -> list[dict[str, Any]]:
     """The scores of one setting with every seed; embeddings are kept in `cache`, so that more seeds cost little."""
     X = data.data / np.float32(data.data.max())
     n_clusters = len(np.unique(data.target))
@@ -105,7 +127,8 @@ def run_setting(data: Any, setting: Setting, seeds: list[int], cache: Path) -> l
         facts = json.loads(str(stored["facts"]))
         found = {tuple(key.split("|")): stored[key] for key in stored.files if key != "facts"}
     else:
-        found, facts = embed_setting(X, n_clusters, setting, seeds[0])
+        with cpu_limit(limit):
+            found, facts = embed_setting(X, n_clusters, setting, seeds[0])
         cache.parent.mkdir(parents=True, exist_ok=True)
         np.savez(cache, facts=json.dumps(facts), **{"|".join(key): rows for key, rows in found.items()})
     common = {"setting": setting.label, "params": {name: str(value) for name, value in setting.params.items()}, **facts}
@@ -119,7 +142,7 @@ def best_labels(records: list[dict[str, Any]], name: str, method: str) -> set[st
     """The default setting and the one with the best mean accuracy so far: chosen by label, and said so in the table."""
     means: dict[str, list[float]] = defaultdict(list)
     for record in records:
-        if record["set"] == name and record["method"] == method and record["post"] == "published":
+        if (record["set"], record["method"], record["post"]) == (name, method, "published") and record["accuracy"]:
             means[record["setting"]] += record["accuracy"]
     best = max(means, key=lambda label: float(np.mean(means[label])), default="default")
     return {"default", best}
@@ -141,29 +164,46 @@ def measure_accuracy(arguments: argparse.Namespace) -> None:
                     continue
                 key = (name, trial, setting.method, setting.label)
                 if any(
-                    (r["set"], r["trial"], r["method"], r["setting"]) == key and len(r["accuracy"]) >= len(seeds)
+                    (r["set"], r["trial"], r["method"], r["setting"]) == key
+                    and (len(r["accuracy"]) >= len(seeds) or r.get("unfinished", 0) >= (arguments.limit or np.inf))
                     for r in records
                 ):
                     continue
                 named = re.sub(r"[^A-Za-z0-9.=]+", "-", f"{name}-{trial}-{setting.method}-{setting.label}")
                 cache = arguments.results.with_name("embeddings") / f"{named}.npz"
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ConvergenceWarning)
-                    for result in run_setting(data, setting, seeds, cache):
-                        append_record(arguments.results, {"set": name, "trial": trial, **result})
-                        mean = np.mean(result["accuracy"])
-                        print(
-                            f"{name} {trial} {result['method']} {setting.label} {result['post']}: "
-                            f"{mean:.3f} ({result['cpu_seconds']} s CPU)",
-                            flush=True,
-                        )
+                measure_setting(data, setting, seeds, cache, {"set": name, "trial": trial}, arguments)
+
+
+def measure_setting(
+    data: Any, setting: Setting, seeds: list[int], cache: Path, where: dict[str, Any], arguments: argparse.Namespace
+) -> None:
+    """Run one setting and write down what came out, or that it took too long."""
+    name = f"{where['set']} {where['trial']}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            results = run_setting(data, setting, seeds, cache, arguments.limit)
+        except TimeoutError:
+            unfinished = {"setting": setting.label, "unfinished": arguments.limit, "accuracy": [], "nmi": []}
+            for method in setting.methods():
+                append_record(arguments.results, {**where, "method": method, "post": "published", **unfinished})
+            print(f"{name} {setting.method} {setting.label}: not finished in {arguments.limit:.0f} s CPU", flush=True)
+            return
+    for result in results:
+        append_record(arguments.results, {**where, **result})
+        print(
+            f"{name} {result['method']} {setting.label} {result['post']}: "
+            f"{np.mean(result['accuracy']):.3f} ({result['cpu_seconds']} s CPU)",
+            flush=True,
+        )
 
 
 def summary(records: list[dict[str, Any]], name: str, method: str, label: str, post: str) -> tuple[str, str, int]:
     """Accuracy and NMI as mean ± std over seeds or trials, and how many of them."""
     longest: dict[int, dict[str, Any]] = {}
     for record in records:
-        if (record["set"], record["method"], record["setting"], record["post"]) == (name, method, label, post):
+        here = (record["set"], record["method"], record["setting"], record["post"])
+        if here == (name, method, label, post) and record["accuracy"]:
             known = longest.get(record["trial"])
             if known is None or len(record["accuracy"]) > len(known["accuracy"]):
                 longest[record["trial"]] = record
@@ -173,6 +213,16 @@ def summary(records: list[dict[str, Any]], name: str, method: str, label: str, p
     nmi = np.concatenate([record["nmi"] for record in longest.values()])
     show = [f"{100 * values.mean():.1f} ± {100 * values.std():.1f}" for values in (accuracy, nmi)]
     return show[0], show[1], len(accuracy)
+
+
+def unfinished_row(records: list[dict[str, Any]], name: str, method: str, label: str) -> list[str]:
+    """The row of a method that was given up, if it was."""
+    for record in records:
+        if (record["set"], record["method"], record["setting"]) == (name, method, label) and "unfinished" in record:
+            minutes = record["unfinished"] / 60
+            shown = PRINTED.get((name, method), "–")
+            return [f"| {method} | {label} | did not finish in {minutes:.0f} CPU minutes | – | – | – | 0 | {shown} |"]
+    return []
 
 
 def set_table(records: list[dict[str, Any]], name: str) -> list[str]:
@@ -190,6 +240,7 @@ def set_table(records: list[dict[str, Any]], name: str) -> list[str]:
             accuracy, nmi, runs = summary(records, name, method, label, "published")
             plain = summary(records, name, method, label, "plain")
             if not runs:
+                lines += unfinished_row(records, name, method, label)
                 continue
             setting = next(one for one in settings if method in one.methods() and one.label == label)
             cells = "same | same" if setting.class_name in PLAIN_IS_PUBLISHED else f"{plain[0]} | {plain[1]}"
@@ -232,6 +283,7 @@ def main() -> None:
     accuracy.add_argument("--seeds", type=int, default=20)
     accuracy.add_argument("--default", action="store_true", help="only the default setting of each method")
     accuracy.add_argument("--best", action="store_true", help="only the default and the best setting so far")
+    accuracy.add_argument("--limit", type=float, default=None, help="give a fit up after so many CPU seconds")
     table = actions.add_parser("table")
     table.add_argument("--into", type=Path, default=None, help="a page with the marks <!-- accuracy --> in it")
     speed = actions.add_parser("speed")

@@ -82,6 +82,22 @@ def more_tries() -> list[Setting]:
     ]
 
 
+def coil20_tries() -> list[Setting]:
+    """Where the two stay short on COIL20: fewer atoms, centring, weighted eigenvectors, the other graph, thr(C, ρ)."""
+    pursuit = {"n_nonzero": 2, "n_components": "auto", "center": True}
+    weighted = {"n_components": "auto"}
+    return [
+        Setting("SSC-OMP", "SSCOMP", "2, weighted, centred", pursuit),
+        Setting("SSC-OMP", "SSCOMP", "2, weighted, centred, by maximum", {**pursuit, "affinity": "normalized"}),
+        Setting("Soft S³C", "SoftS3C", "weighted", weighted),
+        Setting("Soft S³C", "SoftS3C", "weighted, alpha=5", {**weighted, "alpha": 5.0}),
+        Setting("Soft S³C", "SoftS3C", "weighted, .5", {**weighted, "structure_weight": 0.5}),
+        Setting("Soft S³C", "SoftS3C", "25 eigenvectors", {"n_components": 25}),
+        Setting("Soft S³C", "SoftS3C", "threshold=.7", {"threshold": 0.7}),
+        Setting("Soft S³C", "SoftS3C", "threshold=.7, weighted", {**weighted, "threshold": 0.7}),
+    ]
+
+
 def dense(
     method: str, class_name: str, architecture: dict[str, Any], *choices: tuple[float, int, float]
 ) -> list[Setting]:
@@ -122,6 +138,7 @@ SETTINGS: dict[str, list[Setting]] = {
     "coil20": [
         *common(5),
         *more_tries(),
+        *coil20_tries(),
         *dense("EDSC", "EDSC", {}, (0.01, 12, 8.0), (0.1, 12, 8.0)),
         *dense("AE+EDSC", "AutoencoderEDSC", _SMALL, (1.0, 12, 8.0)),
     ],
@@ -136,6 +153,7 @@ SETTINGS: dict[str, list[Setting]] = {
         *settings_of("SSC-OMP", "SSCOMP", {"n_nonzero": 5}),
         *settings_of("EnSC", "EnSC", {}),
         *settings_of("LRR", "LRR", {}),
+        *settings_of("BDR-B", "BDR", {"threshold": 0.4}),
         *settings_of("Soft S³C", "SoftS3C", {"max_rounds": 3}),
         *dense("EDSC", "EDSC", {}, (0.1, 12, 8.0)),
         *dense("AE+EDSC", "AutoencoderEDSC", _COIL100),
