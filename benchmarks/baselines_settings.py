@@ -144,6 +144,8 @@ SETTINGS: dict[str, list[Setting]] = {
     ],
     "mnist-1000": [
         *common(10),
+        Setting("LRR", "LRR", "weighted eigenvectors", {"n_components": "auto"}),
+        Setting("BDR-B", "BDR", "weighted eigenvectors", {"threshold": 0.4, "n_components": "auto"}),
         *dense("EDSC", "EDSC", {}, *_DIGITS_DENSE),
         *dense("AE+EDSC", "AutoencoderEDSC", {**_SMALL, "max_epochs": 40}),
     ],
@@ -151,6 +153,9 @@ SETTINGS: dict[str, list[Setting]] = {
         *settings_of("LSR", "LSR", {}),
         *settings_of("SSC", "SSC", {}),
         *settings_of("SSC-OMP", "SSCOMP", {"n_nonzero": 5}),
+        Setting(
+            "SSC-OMP", "SSCOMP", "2, centred, by maximum", {"n_nonzero": 2, "center": True, "affinity": "normalized"}
+        ),
         *settings_of("EnSC", "EnSC", {}),
         *settings_of("LRR", "LRR", {}),
         *settings_of("BDR-B", "BDR", {"threshold": 0.4}),
