@@ -70,12 +70,12 @@ def digits(features: str | None) -> tuple[np.ndarray, np.ndarray]:
     return (np.asarray(bunch.data) if features is None else np.load(features)), np.asarray(bunch.target)
 
 
-def subspaces(n: int, seed: int, folder: str) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty subspaces of dimension 5 in R^50, noise of 10 % of the signal's norm, in a file."""
+def subspaces(n: int, seed: int, folder: str, noise: float = 0.1) -> tuple[np.ndarray, np.ndarray]:
+    """Twenty subspaces of dimension 5 in R^50, noise of a share (10 %) of the signal's norm, in a file."""
     from masked_subspace.datasets import make_subspaces
 
     bunch = make_subspaces(
-        20, 5, 50, n // 20, noise=0.1 / np.sqrt(50), random_state=seed, shuffle=True, dtype=np.float32,
+        20, 5, 50, n // 20, noise=noise / np.sqrt(50), random_state=seed, shuffle=True, dtype=np.float32,
         out=Path(folder) / "rows.npy",
     )  # fmt: skip
     return bunch.data, bunch.target

@@ -3,7 +3,7 @@
     python benchmarks/scaling_rounds.py rounds                        raw pixels, `RMSC(10, members=1)` taken apart
     python benchmarks/scaling_rounds.py rounds --features FILE.npy
     python benchmarks/scaling_rounds.py targets --features FILE.npy   12, 24, 36 and 48 of 64 candidates kept
-    python benchmarks/scaling_rounds.py targets --samples 100000      the synthetic subspaces of scaling.py
+    python benchmarks/scaling_rounds.py targets --samples 20000 --noise 1   the synthetic subspaces of scaling.py
 
 One JSON record a line. The first round on a small part of the data compiles, outside the clock.
 """
@@ -94,13 +94,17 @@ def main() -> None:
     parser.add_argument("command", choices=("rounds", "targets"))
     parser.add_argument("--features")
     parser.add_argument("--samples", type=int, help="so many synthetic samples instead of digits")
+    parser.add_argument("--noise", type=float, default=0.1, help="of the synthetic samples, as a share of the signal")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         for seed in range(options.seeds):
-            X, y = subspaces(options.samples, seed, folder) if options.samples else digits(options.features)
+            if options.samples:
+                X, y = subspaces(options.samples, seed, folder, options.noise)
+            else:
+                X, y = digits(options.features)
             clusters = 20 if options.samples else 10
             run = (lambda *a: rounds(*a, options.rounds)) if options.command == "rounds" else targets
             run(X[:3000], y[:3000], clusters, seed, options.threads)
