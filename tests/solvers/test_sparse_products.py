@@ -82,13 +82,12 @@ def test_a_store_is_made_where_it_pays_and_fits(monkeypatch) -> None:
     assert ProductStore.if_worthwhile(wide, 12) is None
 
 
-@pytest.mark.parametrize("members", [1, 3])
-def test_the_rounds_of_a_fit_multiply_once(members, monkeypatch) -> None:
+def test_the_rounds_of_a_fit_multiply_once(monkeypatch) -> None:
     X, _, _ = problem()
     written: list[int] = []
     write = ProductStore.write
     monkeypatch.setattr(ProductStore, "write", lambda store, start, H: (written.append(len(H)), write(store, start, H)))
-    model = RMSC(3, members=members, solver="sparse", n_candidates=12, max_rounds=3, mask_tol=0, random_state=0)
+    model = RMSC(3, members=1, solver="sparse", n_candidates=12, max_rounds=3, mask_tol=0, random_state=0)
     labels = model.fit(X).labels_
     assert sum(written) == len(X)
     monkeypatch.setattr(sparse_products, "_MOST_BYTES", 0)

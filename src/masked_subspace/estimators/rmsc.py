@@ -147,7 +147,10 @@ class RMSC(MaskedClusterer):
         usual = 2 if several else 5
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
         known = evidence.known if evidence.hard or not several else None
-        prepared = representer.prepare(rows, known=known, hard=evidence.hard, seed=seed, rounds=rounds)
+        # Members share the products inside a round. Kept for the next one they would save little time for their memory
+        # (docs/scaling.md).
+        kept = 1 if several else rounds
+        prepared = representer.prepare(rows, known=known, hard=evidence.hard, seed=seed, rounds=kept)
         if not several:
             return run_rounds(
                 prepared,
