@@ -24,7 +24,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture(scope="session")
 def fitted_rmsc(digits) -> RMSC:
     settings = {"sparsity": 1e-3, "members": 1, "mask_weight": 1.0, "mask_strength": 3.0}  # rounds that differ
-    return RMSC(5, **settings, max_rounds=3, mask_tol=0.0, random_state=0, n_jobs=1).fit(digits[0])
+    return RMSC(5, **settings, max_rounds=2, random_state=0, n_jobs=1).fit(digits[0])
 
 
 @pytest.fixture(scope="session")
