@@ -99,7 +99,7 @@ def test_rounds_change_the_matrix(tab):
     assert tab.locator("#round-title").inner_text() == "2 of 2"
     tab.focus("#round")
     tab.keyboard.press("Home")
-    tab.wait_for_function("document.getElementById('round-title').textContent === '1 of 2'")
+    tab.locator("#round-title", has_text="1 of 2").wait_for()
     assert pixels(tab, "matrix") != last
 
 

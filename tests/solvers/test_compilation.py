@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 
@@ -39,27 +35,3 @@ def test_a_solve_compiles_first(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(20, 5)).astype(np.float32)
     solve_dense(rows, AdmmSettings(1e-2, max_iter=3))
     assert known == {"dense solver (blocked pass) for float32"}
-
-
-_SOLVE = """
-import hashlib
-import numpy as np
-from masked_subspace import BMSC
-from masked_subspace.masks import NeighborMask
-
-rng = np.random.default_rng(0)
-rows = np.concatenate([rng.normal(size=(300, 3)) @ rng.normal(size=(3, 25)) for _ in range(4)])
-rows = (rows + 0.1 * rng.normal(size=rows.shape)).astype(np.float32)
-model = BMSC(4, solver="sparse", hard_mask=NeighborMask(24, "exact"), center=False, n_jobs=1)
-Z = model.fit(rows).representation_matrix_
-print(hashlib.sha256(Z.indices.tobytes() + Z.data.tobytes()).hexdigest())
-"""
-
-
-def test_code_just_compiled_and_code_from_the_disk_give_the_same_bits(tmp_path: Path) -> None:
-    """Helpers must be inlined: a helper that is not may run as compiled alone or as compiled with its caller."""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    run = [sys.executable, "-c", _SOLVE]
-    compiled, read = (subprocess.check_output(run, env=environment, text=True) for _ in range(2))
-    assert any(tmp_path.rglob("*admm_rows*.nbc"))
-    assert compiled == read

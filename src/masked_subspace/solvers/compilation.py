@@ -1,8 +1,8 @@
 """Compile kernels before the clock of a solve runs, and say so when that takes long.
 
-numba keeps what it has compiled on disk, so only the first call after an installation pays. Every helper of a kernel is
-inlined by force (`forceinline`): a helper that stays a function of its own is another piece of machine code in the
-process that compiled it than in one that read it from the disk, and sums then differ in their last bits.
+numba keeps what it has compiled on disk, so only the first call after an installation pays. Helpers of
+kernels are inlined by force (`forceinline`). Still, the process that compiles may run other machine code than one that
+reads it from the disk: sums then differ in their last bits, once after an installation.
 """
 
 from __future__ import annotations
