@@ -3,8 +3,8 @@
 A mask made of a method's own labels confirms them. Members with different settings err differently; where they agree
 they are mostly right, and where they do not, the consensus mask stays silent (price 1).
 
-What is known of some samples anchors the consensus of every round. Members do not hear it (but for pairs that are
-forbidden under hard constraints): so they vote as they would without it, and labels can only add to what the data say.
+What is known of some samples anchors the consensus of every round. Members hear it under hard constraints only:
+otherwise they vote as they would without it (docs/semi_supervised.md).
 """
 
 from __future__ import annotations
