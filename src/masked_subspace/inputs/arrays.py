@@ -46,7 +46,9 @@ def _load(path: Path) -> Any:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} cannot be read as {path.suffix}: {error}") from error
+        # numpy's own words advise to unpickle what it does not know.
+        reason = "it holds no plain array; Python objects are never loaded" if "pickle" in str(error) else error
+        raise InputError(f"{path} cannot be read as {path.suffix}: {reason}") from error
 
 
 def _entry(archive: Any, key: str, path: Path) -> Array:
