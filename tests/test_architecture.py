@@ -15,7 +15,7 @@ ROOT = Path(masked_subspace.__file__).parent
 LAYERS = [
     {"progress", "threads", "files", "provenance"},
     {"masks", "metrics"},
-    {"parallel", "solvers", "affinity", "eigen", "spectral", "kmeans", "consensus", "diffusion", "group_assignment"},
+    {"parallel", "solvers", "affinity", "eigen", "spectral", "kmeans", "kmeans_seeding", "consensus", "diffusion", "group_assignment"},
     {"preprocessing", "datasets", "inputs"},
     {"estimators"},
     {"baselines"},

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, kmeans_plusplus
 
 from masked_subspace import kmeans
 from masked_subspace.kmeans import cluster_means, cluster_rows, cluster_rows_from_anchors, squared_distances
+from masked_subspace.kmeans_seeding import spread_centres
 from masked_subspace.metrics import clustering_accuracy
 
 
@@ -83,3 +84,26 @@ def test_squared_distances_agree_with_the_definition():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(6, 3)), rng.normal(size=(4, 3))
     np.testing.assert_allclose(squared_distances(a, b), ((a[:, None] - b[None]) ** 2).sum(axis=2))
+
+
+@pytest.mark.parametrize("n_clusters", [1, 2, 7, 30])
+def test_seeding_of_all_restarts_at_once_draws_the_centres_of_scikit_learn(n_clusters):
+    rows = np.random.default_rng(n_clusters).normal(size=(300, 5))
+    ours = spread_centres(rows, n_clusters, 4, np.random.RandomState(3))
+    theirs = np.random.RandomState(3)
+    for centres in ours:
+        _, expected = kmeans_plusplus(rows, n_clusters, random_state=theirs)
+        np.testing.assert_array_equal(centres, expected)
+
+
+def test_cluster_rows_gives_the_labels_of_scikit_learn():
+    rows = np.random.default_rng(0).normal(size=(400, 6))
+    expected = KMeans(8, n_init=20, random_state=5).fit(rows).labels_
+    np.testing.assert_array_equal(cluster_rows(rows, 8, seed=5), expected)
+
+
+def test_seeding_with_as_many_centres_as_distinct_rows_takes_each_once():
+    rows = np.repeat(np.eye(6), 3, axis=0)
+    chosen = spread_centres(rows, 6, 5, np.random.RandomState(0))
+    for centres in chosen:
+        assert len(np.unique(rows[centres], axis=0)) == 6

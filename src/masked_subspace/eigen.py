@@ -26,7 +26,7 @@ _ROUNDS = 30
 _DENSE_SIZE = 300
 # Below this many rows a thread costs more than it gives.
 _ROWS_A_THREAD = 10_000
-_TALL = 50
+_TALL = 25
 _ROWS_AT_ONCE = 16_384
 
 

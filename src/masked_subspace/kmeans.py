@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from masked_subspace.kmeans_seeding import SpreadCentres
+
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
 
@@ -39,12 +41,12 @@ def cluster_rows(
         return np.zeros(len(rows), dtype=np.int32)
     small = len(rows) <= _SMALL
     if small:
-        rows = rows.astype(np.float64)  # k-means++ would make a copy of float32 rows for every centre it draws
+        rows = rows.astype(np.float64)
     rows = _distinct_enough(rows, n_clusters, seed)
     # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
     with threadpool_limits(1 if small else n_threads):
         if small:
-            model = KMeans(n_clusters, n_init=n_init or restarts_for(len(rows)), random_state=seed)
+            model = _restarted(n_clusters, n_init or restarts_for(len(rows)), seed)
         else:
             centres = _best_of_sample(rows, n_clusters, seed, n_init or _RESTARTS_ON_SAMPLE)
             model = KMeans(n_clusters, init=centres, n_init=1)
@@ -52,10 +54,14 @@ def cluster_rows(
     return labels
 
 
+def _restarted(n_clusters: int, n_init: int, seed: int) -> KMeans:
+    return KMeans(n_clusters, init=SpreadCentres(n_init), n_init=n_init, random_state=seed)
+
+
 def _best_of_sample(rows: FloatArray, n_clusters: int, seed: int, n_init: int) -> FloatArray:
     wanted = min(len(rows), max(_SAMPLE, _SAMPLE_A_CLUSTER * n_clusters))
     sample = np.sort(np.random.default_rng(seed).choice(len(rows), wanted, replace=False))
-    model = KMeans(n_clusters, n_init=n_init, random_state=seed).fit(rows[sample].astype(np.float64))
+    model = _restarted(n_clusters, n_init, seed).fit(rows[sample].astype(np.float64))
     centres: FloatArray = model.cluster_centers_.astype(rows.dtype)
     return centres
 
