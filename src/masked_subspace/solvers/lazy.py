@@ -15,6 +15,9 @@ projection of "V_j·x_inside for j in the cluster, V_j·x_outside elsewhere" on 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,16 +55,19 @@ class LazyPass:
         self._multipliers = np.zeros(n_rows, self._dtype)  # U1/μ on the diagonal
         self._reference_max = np.zeros((n_rows, n_sets), self._dtype)
         self._labels = problem.labels[start:stop]
-        self._boundaries = np.stack([problem.bounds[self._labels], problem.bounds[self._labels + 1]], axis=1)
         self._resize()
 
     def _resize(self) -> None:
-        n_rows = len(self._n_entries)
-        self._unsafe = np.zeros(n_rows, np.bool_)
+        n_rows, n_sets, bounds = len(self._n_entries), self._problem.n_sets, self._problem.bounds
+        self._unsafe = np.zeros((n_rows, n_sets), np.bool_)
         self._change, self._data, self._paid, self._count, self._gap_mask = np.zeros((5, n_rows), self._dtype)
         # set 0 is bounded by its cluster's norms, set 1 by those of all samples
-        self._norm_rows = np.full((n_rows, self._problem.n_sets), len(self._problem.group_norms) - 1)
+        self._norm_rows = np.full((n_rows, n_sets), len(self._problem.group_norms) - 1)
         self._norm_rows[:, 0] = self._labels
+        # where set k finds columns of the other set: set 1 is all but the sample's own cluster
+        self._others = np.zeros((n_sets, n_rows, 2), np.intp)
+        if n_sets == 2:
+            self._others[1] = np.stack([bounds[self._labels], bounds[self._labels + 1]], axis=1)
 
     def step(self, step: Step) -> tuple[FloatArray, FloatArray]:
         problem = self._problem
@@ -93,7 +99,8 @@ class LazyPass:
             self._paid,
             self._count,
         )
-        self._look_for_new_columns(np.flatnonzero(self._unsafe), prices, scalars)
+        for k in range(problem.n_sets):
+            self._look_for_new_columns(k, np.flatnonzero(self._unsafe[:, k]), prices, scalars)
         if step.number < _DECIDED_BY and self._n_entries.mean() > problem.longest_list:
             raise ListsTooLongError
         if step.number % _PRUNE_EVERY == _PRUNE_EVERY - 1:
@@ -122,51 +129,51 @@ class LazyPass:
         ends = np.append(starts[1:], len(labels))
         return [(int(labels[a]), slice(a, b)) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
 
-    def _product(self, coefficients: FloatArray, rows: IntArray) -> FloatArray:
-        """V_j·x_set(j) of all columns j for these rows' coefficient vectors x (rows × sets × r)."""
-        V = self._problem.spectrum.vectors
-        product: FloatArray = coefficients[:, -1] @ V.T
-        if self._problem.n_sets == 2:
-            for label, part in self._rows_by_label(rows):
-                begin, end = self._problem.bounds[label], self._problem.bounds[label + 1]
-                product[part, begin:end] = coefficients[part, 0] @ V[begin:end].T
-        return product
+    def _products(self, kind: int, k: int, rows: IntArray) -> Iterator[tuple[IntArray, FloatArray, int]]:
+        """V_j·x for these rows' vectors x of this kind in set k and at least all columns j of that set.
 
-    def _look_for_new_columns(self, rows: IntArray, prices: FloatArray, scalars: FloatArray) -> None:
+        Yields some rows, their products, and the first column of these.
+        """
+        V, bounds = self._problem.spectrum.vectors, self._problem.bounds
+        if k == self._problem.n_sets - 1:
+            yield rows, self._coefficients[rows, kind, k] @ V.T, 0
+            return
+        for label, part in self._rows_by_label(rows):
+            begin, end = int(bounds[label]), int(bounds[label + 1])
+            yield rows[part], self._coefficients[rows[part], kind, k] @ V[begin:end].T, begin
+
+    def _look_for_new_columns(self, k: int, rows: IntArray, prices: FloatArray, scalars: FloatArray) -> None:
         if not len(rows):
             return
-        g = self._coefficients[rows, kernels.G]
-        product = self._product(g, rows)
-        self._coefficients[rows, kernels.G_REFERENCE] = g
+        self._coefficients[rows, kernels.G_REFERENCE, k] = self._coefficients[rows, kernels.G, k]
+        for some, product, first in self._products(kernels.G, k, rows):
+            n_new = self._scan(product, first, k, some, scalars[kernels.TAU], self._reference_max[:, k])
+            self._make_room(int((self._n_entries[some] + n_new).max()))
+            kernels.insert(
+                product,
+                first,
+                k,
+                some,
+                n_new,
+                self._problem.spectrum.vectors,
+                self._coefficients,
+                self._columns,
+                self._sets,
+                self._n_entries,
+                self._entries,
+                prices,
+                scalars,
+                self._change,
+                self._paid,
+                self._count,
+            )
+
+    def _scan(
+        self, product: FloatArray, first: int, k: int, rows: IntArray, tau: Any, largest: FloatArray
+    ) -> npt.NDArray[np.int64]:
         n_new = np.zeros(len(rows), np.int64)
-        kernels.scan(
-            product,
-            rows,
-            self._columns,
-            self._n_entries,
-            self._boundaries,
-            scalars[kernels.TAU],
-            self._reference_max,
-            n_new,
-        )
-        self._make_room(int((self._n_entries[rows] + n_new).max()))
-        kernels.insert(
-            product,
-            rows,
-            n_new,
-            self._problem.spectrum.vectors,
-            self._coefficients,
-            self._columns,
-            self._sets,
-            self._n_entries,
-            self._entries,
-            self._boundaries,
-            prices,
-            scalars,
-            self._change,
-            self._paid,
-            self._count,
-        )
+        kernels.scan(product, first, rows, self._columns, self._n_entries, self._others[k], tau, largest, n_new)
+        return n_new
 
     def _make_room(self, n_entries: int) -> None:
         capacity = self._columns.shape[1]
@@ -192,29 +199,29 @@ class LazyPass:
     def exact_change(self, rows: IntArray) -> FloatArray:
         """The lists' changes are known; off the lists ΔZ = VΔα and ΔC = VΔκ have to be formed."""
         change: FloatArray = np.maximum(
-            self._change[rows], self._largest_off_list(self._coefficients[rows, kernels.ALPHA_CHANGE], rows).max(axis=1)
+            self._change[rows], self._largest_off_list(kernels.ALPHA_CHANGE, rows).max(axis=1)
         )
         if self._problem.is_weighted:
-            moved = self._largest_off_list(self._coefficients[rows, kernels.KAPPA_CHANGE], rows)
+            moved = self._largest_off_list(kernels.KAPPA_CHANGE, rows)
             # Eq:C says (w + μ)C = w·C_last + μZ, so Z − C = (w/μ)ΔC: the mask's residual needs no product of its own
             self._gap_mask[rows] = (moved * self._weights).max(axis=1)
             change = np.maximum(change, moved.max(axis=1))
         return change
 
-    def _largest_off_list(self, coefficients: FloatArray, rows: IntArray) -> FloatArray:
-        """For each row and set the largest |V_j·x| of the columns that are not listed."""
-        product = self._product(coefficients, rows)
+    def _largest_off_list(self, kind: int, rows: IntArray) -> FloatArray:
+        """For each row and set the largest |V_j·x| of the columns that are not listed, x the vectors of this kind."""
         largest = np.zeros((len(self._n_entries), self._problem.n_sets), self._dtype)
         infinite = self._dtype.type(np.finfo(self._dtype).max)
-        n_new = np.zeros(len(rows), np.int64)
-        kernels.scan(product, rows, self._columns, self._n_entries, self._boundaries, infinite, largest, n_new)
+        for k in range(self._problem.n_sets):
+            for some, product, first in self._products(kind, k, rows):
+                self._scan(product, first, k, some, infinite, largest[:, k])
         return np.asarray(largest[rows])
 
     def finish(self, rows: IntArray) -> list[FinishedRow]:
         """Results of rows whose `exact_change` has just been asked for."""
         if not len(rows):
             return []
-        gap_sparsity = self._largest_off_list(self._coefficients[rows, kernels.ALPHA], rows).max(axis=1)
+        gap_sparsity = self._largest_off_list(kernels.ALPHA, rows).max(axis=1)
         finished = []
         for position, row in enumerate(rows):
             n = self._n_entries[row]
@@ -241,7 +248,6 @@ class LazyPass:
             "_multipliers",
             "_reference_max",
             "_labels",
-            "_boundaries",
         ):
             setattr(self, name, getattr(self, name)[rows])
         self._resize()

@@ -206,7 +206,7 @@ def advance(  # type: ignore[no-untyped-def]
     V, filters, data_weights, coefficients, base, columns, sets, n_entries, entries, multipliers, weights, prices,
     scalars, group_ends, group_norms, norm_rows, reference_max, unsafe, change, data, paid, count,
 ):  # fmt: skip
-    """One iteration of every row, and which rows may have a new column above τ.
+    """One iteration of every row, and in which sets of columns a row may have a new one above τ.
 
     `weights` is w/μ of each set, `prices` is w. `base` (with two sets) is `set_difference` through V_cᵀV_c.
     """
@@ -223,7 +223,6 @@ def advance(  # type: ignore[no-untyped-def]
             V, filters, data_weights, coefficients[a], base[a], columns[a], sets[a], n, rho, weights, scalars, dots,
             h, right,
         )  # fmt: skip
-        unsafe[a] = False
         for k in range(coefficients.shape[2]):
             bound = _bound(
                 coefficients[a, G, k],
@@ -232,40 +231,40 @@ def advance(  # type: ignore[no-untyped-def]
                 group_ends,
                 group_norms[norm_rows[a, k]],
             )
-            if not bound * scalars[SLACK] < scalars[TAU]:
-                unsafe[a] = True
+            unsafe[a, k] = not bound * scalars[SLACK] < scalars[TAU]
         change[a], paid[a], count[a], multipliers[a] = _update_entries(
             sets[a], n, own, rho, dots, multipliers[a], weights, prices, scalars
         )
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def scan(product, rows, columns, n_entries, boundaries, tau, largest, n_new):  # type: ignore[no-untyped-def]
-    """For each checked row: how many unlisted columns exceed τ, and the largest of the others in each set.
+def scan(product, first, rows, columns, n_entries, others, tau, largest, n_new):  # type: ignore[no-untyped-def]
+    """For each checked row: how many unlisted columns exceed τ, and the largest of the rest.
 
-    `boundaries[a]` is the range of columns of set 0; the rest is set 1. Listed columns are zeroed in `product`.
+    `product` holds the columns from `first` on. Listed ones, and those of the range `others[a]`, which belong to another
+    set, are zeroed in it.
     """
     zero = tau - tau
     for m in range(len(rows)):
         a = rows[m]
         line = product[m]
         for e in range(n_entries[a]):
-            line[columns[a, e]] = zero
-        begin, end = boundaries[a, 0], boundaries[a, 1]
-        inside, outside = _largest(line[begin:end]), larger(_largest(line[:begin]), _largest(line[end:]))
+            j = columns[a, e] - first
+            if 0 <= j < len(line):
+                line[j] = zero
+        for j in range(others[a, 0], others[a, 1]):
+            line[j - first] = zero
+        top = _largest(line)
         n_new[m] = 0
-        if inside > tau or outside > tau:
-            inside, outside = zero, zero
+        if top > tau:
+            top = zero
             for j in range(len(line)):
                 x = abs(line[j])
                 if x > tau:
                     n_new[m] += 1
-                elif begin <= j < end:
-                    inside = max(inside, x)
                 else:
-                    outside = max(outside, x)
-        largest[a, 0] = inside
-        largest[a, -1] = inside if largest.shape[1] == 1 else outside
+                    top = max(top, x)
+        largest[a] = top
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
@@ -278,10 +277,10 @@ def _largest(line):  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def insert(  # type: ignore[no-untyped-def]
-    product, rows, n_new, V, coefficients, columns, sets, n_entries, entries, boundaries, prices, scalars,
+    product, first, k, rows, n_new, V, coefficients, columns, sets, n_entries, entries, prices, scalars,
     change, paid, count,
 ):  # fmt: skip
-    """Put the unlisted columns above τ on their rows' lists, which must have room. There T = V_j·g and ζ = η = 0."""
+    """Put columns above τ, all of set k, on their rows' lists, which must have room. There T = V_j·g and ζ = η = 0."""
     tau, ratio, half = scalars[TAU], scalars[RATIO_NEXT], scalars[HALF]
     one, zero = half + half, half - half
     weighted = coefficients.shape[1] > KAPPA
@@ -289,12 +288,11 @@ def insert(  # type: ignore[no-untyped-def]
         a = rows[m]
         if n_new[m] == 0:
             continue
-        for j in range(product.shape[1]):
-            x = product[m, j]
+        for place in range(product.shape[1]):
+            x = product[m, place]
             if not abs(x) > tau:
                 continue
-            k = 0 if coefficients.shape[2] == 1 or boundaries[a, 0] <= j < boundaries[a, 1] else 1
-            e = n_entries[a]
+            j, e = first + place, n_entries[a]
             columns[a, e], sets[a, e] = j, k
             own = entries[a]
             own[ZETA, e], own[CHI, e] = zero, zero
