@@ -27,8 +27,10 @@ from masked_subspace.solvers.compilation import compile_once
 from masked_subspace.solvers.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
 from masked_subspace.solvers.lazy_problem import LazyProblem, Prices, lazy_prices
 from masked_subspace.solvers.memory import require_memory
+from masked_subspace.solvers.near_ties import decide_again, undecided
 from masked_subspace.solvers.result import AdmmSettings, FloatArray, SolverResult
 from masked_subspace.solvers.spectrum import Spectrum
+from masked_subspace.solvers.tail import carry_on
 
 _DEFAULT_BLOCK = 1024
 LAZY_FROM = 256  # fewer samples are solved in no time by looking at every entry
@@ -72,7 +74,7 @@ def solve_dense(
         with threadpool_limits(limits=n_threads):
             problem = LazyProblem.of(settings, spectrum, *prices, patient=path == "lazy")
         try:
-            outcome = run(ranges, partial(LazyPass, problem), settings, n_threads, progress)
+            outcome = run(ranges, lambda *limits: LazyPass(problem, np.arange(*limits)), settings, n_threads, progress)
             order = problem.order
         except ListsTooLongError:  # little is lost: lists outgrow the limit within the first iterations
             _require_memory(X, None, rows_in_memory, lockstep, n_threads * block_size)
@@ -80,7 +82,16 @@ def solve_dense(
         "path": "blocked" if outcome is None else "lazy",
         "seconds_factorisation": factored - begin,
         "block_size": block_size,
+        "near_ties": 0,
     }
+    if outcome is not None and prices is not None and spectrum.double is not None:
+        if places := undecided(outcome):
+            _compile("lazy", np.dtype(np.float64), settings)
+            with threadpool_limits(limits=n_threads):
+                problem = LazyProblem.of(settings, spectrum.double, *prices, patient=True)
+            decide_again(outcome, places, problem, n_threads)
+            details["near_ties"] = len(places)
+        carry_on(outcome, settings.penalty_growth)
     if outcome is None:
         make_block = partial(BlockedPass, X, settings, spectrum, hard_mask, soft_mask)
         outcome = run(ranges, make_block, settings, n_threads, progress)

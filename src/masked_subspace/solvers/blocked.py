@@ -31,7 +31,7 @@ class BlockedPass:
         start: int,
         stop: int,
     ) -> None:
-        self.start, self.stop = start, stop
+        self.samples = np.arange(start, stop)
         self._settings, self._spectrum = settings, spectrum
         self._own = spectrum.vectors[start:stop]  # the rows of V that belong to these samples
         shape, dtype = (stop - start, len(X)), spectrum.vectors.dtype

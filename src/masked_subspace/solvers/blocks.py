@@ -35,13 +35,14 @@ class FinishedRow:
     sparsity_residual: float
     noise: FloatArray | None = None
     outliers: FloatArray | None = None
+    last_step: FloatArray | None = None  # the change of `values` in the last iteration
+    margin: float = 1.0  # the nearest that an entry ever came to the threshold, relative to it
 
 
 class Block(Protocol):
-    """Samples start..stop in the middle of Algorithm 1; local rows are numbered from 0."""
+    """Some samples in the middle of Algorithm 1; local rows are numbered from 0."""
 
-    start: int
-    stop: int
+    samples: IntArray
 
     def step(self, step: Step) -> tuple[FloatArray, FloatArray]:
         """One iteration. For each row: its part of the objective, and a lower bound of its stopping value."""
@@ -95,7 +96,7 @@ def run_lockstep(
                 break
         finished = apply(lambda block: block.finish(_all_rows(block)), blocks)
     for block, rows in zip(blocks, finished, strict=True):
-        outcome.rows.update(zip(range(block.start, block.stop), rows, strict=True))
+        outcome.rows.update(zip(block.samples.tolist(), rows, strict=True))
     outcome.n_iter = dict.fromkeys(outcome.rows, len(outcome.objective))
     return outcome
 
@@ -125,7 +126,7 @@ def run_freezing(
 
 def _run_one(block: Block, settings: AdmmSettings, progress: Progress | None) -> Outcome:
     outcome = Outcome()
-    samples = np.arange(block.start, block.stop)  # the sample behind each local row
+    samples = block.samples  # the sample behind each local row
     running = np.ones(len(samples), dtype=bool)
     frozen_cost = 0.0
     for step in continuation(settings):
@@ -160,7 +161,7 @@ def _run_one(block: Block, settings: AdmmSettings, progress: Progress | None) ->
 
 
 def _all_rows(block: Block) -> IntArray:
-    return np.arange(block.stop - block.start)
+    return np.arange(len(block.samples))
 
 
 @contextmanager

@@ -38,23 +38,24 @@ class ListsTooLongError(Exception):
 
 
 class LazyPass:
-    """Sorted samples start..stop of Algorithm 1 in coefficients and lists."""
+    """Some samples of Algorithm 1, sorted by label, in coefficients and lists."""
 
-    def __init__(self, problem: LazyProblem, start: int, stop: int) -> None:
-        self.start, self.stop = start, stop
+    def __init__(self, problem: LazyProblem, samples: IntArray) -> None:
+        self.samples = samples
         self._problem = problem
-        n_rows, n_sets, rank = stop - start, problem.n_sets, problem.spectrum.rank
+        n_rows, n_sets, rank = len(samples), problem.n_sets, problem.spectrum.rank
         self._dtype = problem.spectrum.vectors.dtype
         n_kinds = kernels.KAPPA_CHANGE + 1 if problem.is_weighted else kernels.ALPHA_CHANGE + 1
         self._coefficients = np.zeros((n_rows, n_kinds, n_sets, rank), self._dtype)
         self._columns = np.zeros((n_rows, _FIRST_CAPACITY), np.int32)
-        self._columns[:, 0] = np.arange(start, stop)
+        self._columns[:, 0] = samples
         self._sets = np.zeros((n_rows, _FIRST_CAPACITY), np.int8)
         self._entries = np.zeros((n_rows, kernels.N_FIELDS, _FIRST_CAPACITY), self._dtype)
         self._n_entries = np.ones(n_rows, np.int64)
         self._multipliers = np.zeros(n_rows, self._dtype)  # U1/μ on the diagonal
         self._reference_max = np.zeros((n_rows, n_sets), self._dtype)
-        self._labels = problem.labels[start:stop]
+        self._margin = np.ones(n_rows, self._dtype)  # the nearest that any entry has come to τ, relative to it
+        self._labels = problem.labels[samples]
         self._resize()
 
     def _resize(self) -> None:
@@ -98,6 +99,7 @@ class LazyPass:
             self._data,
             self._paid,
             self._count,
+            self._margin,
         )
         for k in range(problem.n_sets):
             self._look_for_new_columns(k, np.flatnonzero(self._unsafe[:, k]), prices, scalars)
@@ -166,7 +168,10 @@ class LazyPass:
                 self._change,
                 self._paid,
                 self._count,
+                self._margin,
             )
+            gap = 1 - self._reference_max[some, k] / scalars[kernels.TAU]
+            self._margin[some] = np.minimum(self._margin[some], gap)
 
     def _scan(
         self, product: FloatArray, first: int, k: int, rows: IntArray, tau: Any, largest: FloatArray
@@ -234,6 +239,8 @@ class LazyPass:
                     own[kernels.Q, kept],
                     max(float(self._gap_mask[row]), float(np.abs(Z - C).max())),
                     max(float(gap_sparsity[position]), float(np.abs(Z - own[kernels.Q]).max())),
+                    last_step=own[kernels.Q_CHANGE, kept],
+                    margin=float(self._margin[row]),
                 )
             )
         return finished
@@ -246,6 +253,7 @@ class LazyPass:
             "_entries",
             "_n_entries",
             "_multipliers",
+            "_margin",
             "_reference_max",
             "_labels",
         ):

@@ -16,9 +16,9 @@ from masked_subspace.solvers.kernels import larger
 
 # Kinds of coefficient vectors: Z = Vα + ζ, T = Vg + …, C = Vκ + χ; the last two kinds exist only with weights.
 ALPHA, G, G_REFERENCE, ALPHA_CHANGE, KAPPA, KAPPA_CHANGE = range(6)
-# Numbers kept for an entry e: ζ, η/μ (the entry's part of U2), Q, V_e·α, V_e·β/μ, χ, V_e·κ.
-ZETA, ETA, Q, V_ALPHA, V_BETA, CHI, V_KAPPA = range(7)
-N_FIELDS = 7
+# Numbers kept for an entry e: ζ, η/μ (the entry's part of U2), Q, V_e·α, V_e·β/μ, χ, V_e·κ, the last change of Q.
+ZETA, ETA, Q, V_ALPHA, V_BETA, CHI, V_KAPPA, Q_CHANGE = range(8)
+N_FIELDS = 8
 # Scalars of one iteration.
 TAU, RATIO_LAST, RATIO_NEXT, HALF, SLACK = range(5)
 TILE = 128  # directions treated together: the listed rows of V then stay in the first-level cache
@@ -134,11 +134,11 @@ def _bound(g, reference, largest, group_ends, group_norms):  # type: ignore[no-u
 def _update_entries(sets, n, entries, rho, dots, multiplier, weights, prices, scalars):  # type: ignore[no-untyped-def]
     """Z, C, Q and both multipliers of one row's listed columns, where `dots` is V_e·α.
 
-    Returns the largest change, Σ w·Q², the number of entries of Q, and U1/μ of the diagonal.
+    Returns the largest change, Σ w·Q², the number of entries of Q, U1/μ of the diagonal, and how near to τ any came.
     """
     tau, ratio, half = scalars[TAU], scalars[RATIO_NEXT], scalars[HALF]
     one, zero = half + half, half - half
-    change, paid, count = zero, zero, zero
+    change, paid, count, nearest = zero, zero, zero, tau
     for e in range(n):
         k = sets[e]
         weight = weights[k]
@@ -153,17 +153,19 @@ def _update_entries(sets, n, entries, rho, dots, multiplier, weights, prices, sc
         change = max(change, abs(v_kappa + chi - entries[V_KAPPA, e] - entries[CHI, e]))
         x = v_alpha - entries[V_BETA, e]
         t = x + zeta - entries[ETA, e]  # Eq:b-Q on the list
+        nearest = min(nearest, abs(abs(t) - tau))
         if abs(t) > tau:
             q, eta = t, x
             paid += zero if e == 0 else prices[k] * q * q
             count += one
         else:
             q, eta = zero, entries[ETA, e] - zeta
-        change = max(change, abs(q - entries[Q, e]))
+        entries[Q_CHANGE, e] = q - entries[Q, e]
+        change = max(change, abs(entries[Q_CHANGE, e]))
         entries[ZETA, e], entries[ETA, e], entries[Q, e] = zeta, eta * ratio, q
         entries[V_ALPHA, e], entries[V_BETA, e] = v_alpha, -x * ratio
         entries[CHI, e], entries[V_KAPPA, e] = chi, v_kappa
-    return change, paid, count, multiplier
+    return change, paid, count, multiplier, nearest / tau
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
@@ -204,7 +206,7 @@ def _advance_directions(  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def advance(  # type: ignore[no-untyped-def]
     V, filters, data_weights, coefficients, base, columns, sets, n_entries, entries, multipliers, weights, prices,
-    scalars, group_ends, group_norms, norm_rows, reference_max, unsafe, change, data, paid, count,
+    scalars, group_ends, group_norms, norm_rows, reference_max, unsafe, change, data, paid, count, margin,
 ):  # fmt: skip
     """One iteration of every row, and in which sets of columns a row may have a new one above τ.
 
@@ -232,9 +234,10 @@ def advance(  # type: ignore[no-untyped-def]
                 group_norms[norm_rows[a, k]],
             )
             unsafe[a, k] = not bound * scalars[SLACK] < scalars[TAU]
-        change[a], paid[a], count[a], multipliers[a] = _update_entries(
+        change[a], paid[a], count[a], multipliers[a], nearest = _update_entries(
             sets[a], n, own, rho, dots, multipliers[a], weights, prices, scalars
         )
+        margin[a] = min(margin[a], nearest)
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
@@ -278,7 +281,7 @@ def _largest(line):  # type: ignore[no-untyped-def]
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def insert(  # type: ignore[no-untyped-def]
     product, first, k, rows, n_new, V, coefficients, columns, sets, n_entries, entries, prices, scalars,
-    change, paid, count,
+    change, paid, count, margin,
 ):  # fmt: skip
     """Put columns above τ, all of set k, on their rows' lists, which must have room. There T = V_j·g and ζ = η = 0."""
     tau, ratio, half = scalars[TAU], scalars[RATIO_NEXT], scalars[HALF]
@@ -297,11 +300,13 @@ def insert(  # type: ignore[no-untyped-def]
             own = entries[a]
             own[ZETA, e], own[CHI, e] = zero, zero
             own[Q, e], own[ETA, e], own[V_BETA, e] = x, ratio * x, -ratio * x
+            own[Q_CHANGE, e] = x
             own[V_ALPHA, e] = _dot(V, j, coefficients[a, ALPHA, k], np.uint64(0), np.uint64(V.shape[1]))
             own[V_KAPPA, e] = own[V_ALPHA, e]
             if weighted:
                 own[V_KAPPA, e] = _dot(V, j, coefficients[a, KAPPA, k], np.uint64(0), np.uint64(V.shape[1]))
             n_entries[a] = e + 1
+            margin[a] = min(margin[a], abs(x) / tau - one)
             change[a] = max(change[a], abs(x))
             paid[a] += prices[k] * x * x
             count[a] += one

@@ -23,6 +23,7 @@ class Spectrum:
     values: FloatArray  # s, descending
     vectors: FloatArray  # V, n × r, C-contiguous
     right_vectors: FloatArray  # W, d × r: the same directions among the features
+    double: Spectrum | None = None  # the same in float64 if this is float32, for what float32 cannot decide
 
     @property
     def rank(self) -> int:
@@ -46,22 +47,28 @@ class Spectrum:
         used = np.flatnonzero(X.any(axis=0))
         rows: FloatArray = np.ascontiguousarray(X[:, used], dtype=np.float64)
         if len(used) < n_samples:
-            values, right = _descending(rows.T @ rows, dtype)
+            values, right = _descending(rows.T @ rows)
             vectors: FloatArray = rows @ (right / np.sqrt(values))
         else:
-            values, vectors = _descending(rows @ rows.T, dtype)
+            values, vectors = _descending(rows @ rows.T)
             right = rows.T @ (vectors / np.sqrt(values))
-        right_vectors = np.zeros((n_features, len(values)), dtype=dtype)
+        right_vectors = np.zeros((n_features, len(values)))
         right_vectors[used] = right
-        return cls(values.astype(dtype), np.ascontiguousarray(vectors, dtype=dtype), right_vectors)
+        double = cls(values, vectors, right_vectors)
+        return double if dtype == np.float64 else double._in_single()
+
+    def _in_single(self) -> Spectrum:
+        """In float32, where s below 1e-7·s₁ cannot be told from zero."""
+        rank = int((self.values > 1e-7 * self.values.max(initial=0)).sum())
+        parts = (self.values[:rank], self.vectors[:, :rank], self.right_vectors[:, :rank])
+        values, vectors, right_vectors = (np.ascontiguousarray(part, dtype=np.float32) for part in parts)
+        return Spectrum(values, vectors, right_vectors, double=self)
 
 
-def _descending(gram: FloatArray, dtype: np.dtype[Any]) -> tuple[FloatArray, FloatArray]:
+def _descending(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of a Gram matrix, largest first, without those that rounding alone explains."""
     if len(gram) == 0:
         return np.zeros(0), np.zeros((0, 0))
     values, vectors = eigh(gram, driver="evd", check_finite=False)
-    # Errors of a float64 eigenvalue are near 1e-16·s₁·√n. In float32, s below 1e-7·s₁ cannot be told from zero.
-    floor = 1e-7 if dtype == np.float32 else 1e-14
-    kept = values > floor * max(float(values[-1]), 0.0)
+    kept = values > 1e-14 * max(float(values[-1]), 0.0)  # errors of an eigenvalue are near 1e-16·s₁·√n
     return values[kept][::-1].copy(), np.ascontiguousarray(vectors[:, kept][:, ::-1])
