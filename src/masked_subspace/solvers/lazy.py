@@ -170,8 +170,9 @@ class LazyPass:
                 self._count,
                 self._margin,
             )
-            gap = 1 - self._reference_max[some, k] / scalars[kernels.TAU]
-            self._margin[some] = np.minimum(self._margin[some], gap)
+            if scalars[kernels.TAU] > 0:  # in float32 τ may vanish at the end
+                gap = 1 - self._reference_max[some, k] / scalars[kernels.TAU]
+                self._margin[some] = np.minimum(self._margin[some], gap)
 
     def _scan(
         self, product: FloatArray, first: int, k: int, rows: IntArray, tau: Any, largest: FloatArray

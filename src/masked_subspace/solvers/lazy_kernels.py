@@ -165,7 +165,7 @@ def _update_entries(sets, n, entries, rho, dots, multiplier, weights, prices, sc
         entries[ZETA, e], entries[ETA, e], entries[Q, e] = zeta, eta * ratio, q
         entries[V_ALPHA, e], entries[V_BETA, e] = v_alpha, -x * ratio
         entries[CHI, e], entries[V_KAPPA, e] = chi, v_kappa
-    return change, paid, count, multiplier, nearest / tau
+    return change, paid, count, multiplier, nearest / tau if tau > zero else one
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
@@ -244,8 +244,8 @@ def advance(  # type: ignore[no-untyped-def]
 def scan(product, first, rows, columns, n_entries, others, tau, largest, n_new):  # type: ignore[no-untyped-def]
     """For each checked row: how many unlisted columns exceed τ, and the largest of the rest.
 
-    `product` holds the columns from `first` on. Listed ones, and those of the range `others[a]`, which belong to another
-    set, are zeroed in it.
+    `product` holds the columns from `first` on. Listed ones, and those of the range `others[a]`, which belong to the
+    other set, are zeroed in it.
     """
     zero = tau - tau
     for m in range(len(rows)):

@@ -7,9 +7,13 @@ the rounding of float32 are few, and solving them again makes the supports those
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 
-from masked_subspace.solvers.blocks import Outcome, run_freezing
+from masked_subspace.solvers.blocks import FinishedRow, Outcome, run_freezing
 from masked_subspace.solvers.lazy import LazyPass
 from masked_subspace.solvers.lazy_problem import LazyProblem
 
@@ -28,10 +32,16 @@ def decide_again(outcome: Outcome, places: list[int], problem: LazyProblem, n_th
     samples = np.array(places)
     n_blocks = max(n_threads, -(-len(samples) // _BLOCK))
     edges = np.linspace(0, len(samples), n_blocks + 1).astype(int).tolist()
-    ranges = [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+    ranges = [(a, b) for a, b in pairwise(edges) if a < b]
     again = run_freezing(
         ranges, lambda a, b: LazyPass(problem, samples[a:b]), problem.settings, n_threads, progress=None
     )
-    outcome.rows.update(again.rows)
+    for place, row in again.rows.items():
+        outcome.rows[place] = _like(row, outcome.rows[place].values.dtype)
     outcome.n_iter.update(again.n_iter)
     outcome.converged &= again.converged
+
+
+def _like(row: FinishedRow, dtype: np.dtype[Any]) -> FinishedRow:
+    step = None if row.last_step is None else row.last_step.astype(dtype)
+    return replace(row, values=row.values.astype(dtype), last_step=step)

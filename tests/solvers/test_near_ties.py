@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.masks.soft import LabelMask
+from masked_subspace.solvers import admm, near_ties
+from masked_subspace.solvers.admm import solve_dense
+from masked_subspace.solvers.blocks import FinishedRow, Outcome
+from masked_subspace.solvers.result import AdmmSettings
+from masked_subspace.solvers.tail import carry_on
+
+SETTINGS = AdmmSettings(sparsity=1e-3, max_iter=400)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    data = make_subspaces(4, 4, 24, 75, noise=0.3, random_state=0)
+    X = data.data / np.linalg.norm(data.data, axis=1, keepdims=True)
+    return X.astype(np.float32), data.target
+
+
+def masks(target):
+    return {"BMSC": None, "labels": LabelMask(target, 1.1)}
+
+
+def finished(margin, values=(1.0,), last_step=(0.0,)):
+    return FinishedRow(
+        np.array([0], np.int32), np.array(values), 0.0, 0.0, last_step=np.array(last_step), margin=margin
+    )
+
+
+def test_only_samples_that_came_near_the_threshold_are_undecided():
+    outcome = Outcome(rows={2: finished(1e-7), 0: finished(0.3), 1: finished(0.0)})
+    assert near_ties.undecided(outcome) == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["BMSC", "labels"])
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_deciding_every_sample_again_is_the_float64_solver(rows, kind, n_threads, monkeypatch):
+    X, target = rows
+    monkeypatch.setattr(near_ties, "NEAR", np.inf)
+    ours = solve_dense(X, SETTINGS, soft_mask=masks(target)[kind], path="lazy", n_threads=n_threads)
+    exact = solve_dense(X.astype(np.float64), SETTINGS, soft_mask=masks(target)[kind], path="lazy")
+    assert ours.details["near_ties"] == len(X)
+    assert ours.representation.dtype == np.float32
+    assert ((ours.representation != 0) != (exact.representation != 0)).nnz == 0
+    assert abs(ours.representation - exact.representation).max() < 1e-6
+
+
+@pytest.mark.parametrize("kind", ["BMSC", "labels"])
+def test_some_samples_are_near_ties_and_their_links_are_those_of_float64(rows, kind, monkeypatch):
+    X, target = rows
+    monkeypatch.setattr(near_ties, "NEAR", 3e-5)
+    ours = solve_dense(X, SETTINGS, soft_mask=masks(target)[kind], path="lazy")
+    exact = solve_dense(X.astype(np.float64), SETTINGS, soft_mask=masks(target)[kind], path="lazy")
+    assert 0 < ours.details["near_ties"] < len(X)
+    assert ((ours.representation != 0) != (exact.representation != 0)).nnz == 0
+
+
+@pytest.mark.parametrize("kind", ["BMSC", "labels"])
+def test_samples_that_stop_early_end_where_lockstep_takes_them(rows, kind, monkeypatch):
+    X, target = rows
+    exact = solve_dense(X.astype(np.float64), SETTINGS, soft_mask=masks(target)[kind], path="lazy").representation
+    carried = solve_dense(X, SETTINGS, soft_mask=masks(target)[kind], path="lazy").representation
+    monkeypatch.setattr(admm, "carry_on", lambda *_: None)
+    stopped = solve_dense(X, SETTINGS, soft_mask=masks(target)[kind], path="lazy").representation
+    typical = [np.median(abs(exact - found).max(axis=1).toarray()) for found in (carried, stopped)]
+    assert typical[0] < 0.2 * typical[1]
+
+
+def test_missed_steps_are_a_geometric_series():
+    outcome = Outcome(rows={0: finished(1.0, [1.0], [0.1]), 1: finished(1.0, [2.0], [0.1])}, n_iter={0: 7, 1: 9})
+    carry_on(outcome, 2.0)
+    assert outcome.rows[0].values == pytest.approx([1.0 + 0.1 / 2 + 0.1 / 4])
+    assert outcome.rows[1].values == pytest.approx([2.0])
+
+
+@pytest.mark.parametrize(("growth", "converged"), [(1.0, True), (2.0, False)])
+def test_nothing_is_added_without_growth_or_convergence(growth, converged):
+    outcome = Outcome(rows={0: finished(1.0, [1.0], [0.1])}, n_iter={0: 3, 1: 9}, converged=converged)
+    carry_on(outcome, growth)
+    assert outcome.rows[0].values == [1.0]
