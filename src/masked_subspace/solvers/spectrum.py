@@ -12,6 +12,8 @@ from threadpoolctl import threadpool_limits
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
+_SMALL = 2000  # a Gram matrix up to this size is factored by one thread in a second or two
+
 
 @dataclass(frozen=True)
 class Spectrum:
@@ -36,8 +38,10 @@ class Spectrum:
         The eigenproblem itself is always solved in float64: in float32 its error, about 1e-7·s₁ / 4μ² in a Z step,
         would decide near-ties of the hard threshold.
         """
-        with threadpool_limits(limits=n_threads):  # more BLAS threads than free cores are many times slower than one
-            return cls._of(np.asarray(X))
+        X = np.asarray(X)
+        # On a busy machine BLAS threads wait for each other: half a second where one needs a sixth.
+        with threadpool_limits(limits=n_threads if min(X.shape) > _SMALL else 1):
+            return cls._of(X)
 
     @classmethod
     def _of(cls, X: npt.NDArray[Any]) -> Spectrum:
@@ -58,8 +62,12 @@ class Spectrum:
         return double if dtype == np.float64 else double._in_single()
 
     def _in_single(self) -> Spectrum:
-        """In float32, where s below 1e-7·s₁ cannot be told from zero."""
-        rank = int((self.values > 1e-7 * self.values.max(initial=0)).sum())
+        """In float32, which has no use for s below 1e-9·s₁.
+
+        s well below float32's 1e-7·s₁ still count: an early Z step (μ₀ = .1, s₁ = 400) shrinks them by s/2μ = 1e-4, and
+        without them its error would be thirty times that of rounding (docs/performance.md).
+        """
+        rank = int((self.values > 1e-9 * self.values.max(initial=0)).sum())
         parts = (self.values[:rank], self.vectors[:, :rank], self.right_vectors[:, :rank])
         values, vectors, right_vectors = (np.ascontiguousarray(part, dtype=np.float32) for part in parts)
         return Spectrum(values, vectors, right_vectors, double=self)
