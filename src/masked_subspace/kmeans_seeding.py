@@ -43,7 +43,9 @@ def spread_centres(rows: FloatArray, n_clusters: int, n_init: int, random_state:
         first[restart] = random_state.choice(n_rows, p=np.full(n_rows, 1 / n_rows))
         draws[restart] = random_state.uniform(size=draws.shape[1:])
     squares = np.einsum("ij,ij->i", rows, rows)
-    nearest = np.full((n_init, n_rows), np.inf, dtype=rows.dtype)  # squared distance to the centres so far
+    nearest = np.full(
+        (n_init, n_rows), np.finfo(rows.dtype).max, dtype=rows.dtype
+    )  # squared distance to the centres so far
     chosen = [_best_of(first, rows, squares, nearest)]
     for k in range(n_clusters - 1):
         cumulative = np.cumsum(nearest, axis=1)
@@ -55,7 +57,7 @@ def spread_centres(rows: FloatArray, n_clusters: int, n_init: int, random_state:
 def _best_of(tried: IntArray, rows: FloatArray, squares: FloatArray, nearest: FloatArray) -> IntArray:
     """For each restart the row in its line of `tried` that brings the most; `nearest` takes it in."""
     inner = (rows[tried.ravel()] @ rows.T).reshape(*tried.shape, len(rows))
-    best = np.empty(len(tried), dtype=np.int64)
+    best = np.zeros(len(tried), dtype=np.int64)
     _take_best(inner, squares, tried, nearest, best)
     return np.asarray(tried[np.arange(len(tried)), best])
 
@@ -69,7 +71,7 @@ def _take_best(inner, squares, tried, nearest, best):  # type: ignore[no-untyped
     n_init, n_trials, n_rows = inner.shape
     for restart in range(n_init):
         own = nearest[restart]
-        lowest = np.inf
+        lowest = 0.0
         for trial in range(n_trials):
             line = inner[restart, trial]
             square = squares[tried[restart, trial]]
@@ -78,7 +80,7 @@ def _take_best(inner, squares, tried, nearest, best):  # type: ignore[no-untyped
                 distance = max(square + squares[i] - 2 * line[i], 0.0)
                 line[i] = min(own[i], distance)
                 total += line[i]
-            if total < lowest:
+            if trial == 0 or total < lowest:
                 lowest = total
                 best[restart] = trial
         own[:] = inner[restart, best[restart]]

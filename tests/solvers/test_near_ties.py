@@ -5,8 +5,11 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.masks.soft import LabelMask
 from masked_subspace.solvers import admm, near_ties
 from masked_subspace.solvers.admm import solve_dense
-from masked_subspace.solvers.blocks import FinishedRow, Outcome
+from masked_subspace.solvers.blocks import FinishedRow, Outcome, run_freezing
+from masked_subspace.solvers.lazy import LazyPass
+from masked_subspace.solvers.lazy_problem import LazyProblem
 from masked_subspace.solvers.result import AdmmSettings
+from masked_subspace.solvers.spectrum import Spectrum
 from masked_subspace.solvers.tail import carry_on
 
 SETTINGS = AdmmSettings(sparsity=1e-3, max_iter=400)
@@ -15,8 +18,9 @@ SETTINGS = AdmmSettings(sparsity=1e-3, max_iter=400)
 @pytest.fixture(scope="module")
 def rows():
     data = make_subspaces(4, 4, 24, 75, noise=0.3, random_state=0)
-    X = data.data / np.linalg.norm(data.data, axis=1, keepdims=True)
-    return X.astype(np.float32), data.target
+    shuffled = np.random.default_rng(1).permutation(300)  # so that the order by label is not the order of the samples
+    X = data.data[shuffled] / np.linalg.norm(data.data[shuffled], axis=1, keepdims=True)
+    return X.astype(np.float32), data.target[shuffled]
 
 
 def masks(target):
@@ -75,8 +79,36 @@ def test_missed_steps_are_a_geometric_series():
     assert outcome.rows[1].values == pytest.approx([2.0])
 
 
-@pytest.mark.parametrize(("growth", "converged"), [(1.0, True), (2.0, False)])
-def test_nothing_is_added_without_growth_or_convergence(growth, converged):
-    outcome = Outcome(rows={0: finished(1.0, [1.0], [0.1])}, n_iter={0: 3, 1: 9}, converged=converged)
-    carry_on(outcome, growth)
+def test_nothing_is_added_without_growth_of_the_penalty():
+    outcome = Outcome(rows={0: finished(1.0, [1.0], [0.1])}, n_iter={0: 3, 1: 9})
+    carry_on(outcome, 1.0)
     assert outcome.rows[0].values == [1.0]
+
+
+def test_an_entry_that_has_just_appeared_is_not_carried_on():
+    outcome = Outcome(rows={0: finished(1.0, [1e-7, 1.0], [1e-7, 0.1])}, n_iter={0: 3, 1: 9})
+    carry_on(outcome, 2.0)
+    assert outcome.rows[0].values[0] == 1e-7
+    assert outcome.rows[0].values[1] > 1.0
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("kind", ["BMSC", "labels"])
+def test_exactly_the_given_samples_are_decided_again(rows, kind, n_threads):
+    X, target = rows
+    prices = ((0.0,), None) if kind == "BMSC" else ((0.0, 1.1), target)
+    problem = LazyProblem.of(SETTINGS, Spectrum.of(X.astype(np.float64)), *prices, patient=True)
+    wrong = FinishedRow(np.array([5], np.int32), np.array([9.0], np.float32), 0.0, 0.0, stopping_value=7.0)
+    right = run_freezing([(0, 300)], lambda a, b: LazyPass(problem, np.arange(a, b)), SETTINGS, 1, None)
+    places = [3, 77, 78, 200, 299]
+    mixed = {place: wrong if place in places else row for place, row in right.rows.items()}
+    outcome = Outcome(rows=mixed, n_iter=dict(right.n_iter), objective=[1.0], converged=False, stopping_value=7.0)
+    near_ties.decide_again(outcome, places, problem, n_threads)
+    for place in places:
+        assert outcome.rows[place].values.dtype == np.float32
+        np.testing.assert_array_equal(outcome.rows[place].indices, right.rows[place].indices)
+        np.testing.assert_allclose(outcome.rows[place].values, right.rows[place].values, rtol=1e-6)
+    assert all(outcome.rows[place] is row for place, row in right.rows.items() if place not in places)
+    assert outcome.converged
+    assert outcome.stopping_value < SETTINGS.tol
+    assert len(outcome.objective) == max(outcome.n_iter.values())

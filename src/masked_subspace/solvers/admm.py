@@ -51,7 +51,8 @@ def solve_dense(
     """Solve `eq:bmsc`, `eq:gmsc` (with a soft mask) or `eq:gmsc-n` (with noise or outliers in the settings).
 
     float64 rows are solved in lockstep, which is Algorithm 1 to the letter; in float32 each sample stops when it has
-    converged, and memory stays at one block a thread. `spectrum` saves the factorisation when X was factored before.
+    converged, and memory stays at one block a thread. The lazy pass then takes it to where lockstep would have, and
+    decides near-ties again in float64. `spectrum` saves the factorisation when X was factored before.
     `path` is for tests: "auto" takes the lazy pass where the masks allow it and its lists stay short;
     if they do not, `progress` counts from 1 again.
     """
@@ -86,7 +87,9 @@ def solve_dense(
     }
     if outcome is not None and prices is not None and spectrum.double is not None:
         if places := undecided(outcome):
+            paused = perf_counter()
             _compile("lazy", np.dtype(np.float64), settings)
+            begin += perf_counter() - paused
             with threadpool_limits(limits=n_threads):
                 problem = LazyProblem.of(settings, spectrum.double, *prices, patient=True)
             decide_again(outcome, places, problem, n_threads)
@@ -112,12 +115,15 @@ def _require_memory(
     """Refuse before any work what would not fit: the spectrum, the state of the rows in memory, the products."""
     n_samples, n_features = X.shape
     rank = min(X.shape)
-    numbers = 2 * rank * rank + (n_samples + n_features) * rank
+    size = 8 if lockstep else 4
+    factors = 2 * rank * rank + (n_samples + n_features) * rank
+    needed = factors * (8 if lockstep else 12)  # float32 keeps the factors in float64 too
     if prices is None:
-        numbers += ARRAYS_PER_BLOCK * rows_in_memory * n_samples
+        needed += size * ARRAYS_PER_BLOCK * rows_in_memory * n_samples
     else:
-        numbers += rows_in_memory * rank * VECTORS_PER_SET * len(prices[0]) + rows_at_work * n_samples
-    require_memory(numbers * (8 if lockstep else 4), n_samples)
+        needed += size * (rows_in_memory * rank * VECTORS_PER_SET * len(prices[0]) + rows_at_work * n_samples)
+        needed += n_samples * rank * (size + (0 if lockstep else 16))  # sorted copies, norms of rows
+    require_memory(needed, n_samples)
 
 
 def _block_size(given: int | None, n_samples: int, n_threads: int) -> int:

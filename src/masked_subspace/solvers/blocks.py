@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import methodcaller
 from typing import Any, Protocol
 
@@ -37,6 +37,7 @@ class FinishedRow:
     outliers: FloatArray | None = None
     last_step: FloatArray | None = None  # the change of `values` in the last iteration
     margin: float = 1.0  # the nearest that an entry ever came to the threshold, relative to it
+    stopping_value: float = 0.0  # max(|ΔC|∞, |ΔZ|∞, |ΔQ|∞) when it stopped by itself
 
 
 class Block(Protocol):
@@ -144,7 +145,8 @@ def _run_one(block: Block, settings: AdmmSettings, progress: Progress | None) ->
         else:
             done, exact = candidates[exact < settings.tol], exact[exact < settings.tol]
         outcome.stopping_value = max(outcome.stopping_value, float(exact.max(initial=0.0)))
-        outcome.rows.update(zip(samples[done].tolist(), block.finish(done), strict=True))
+        for sample, row, value in zip(samples[done].tolist(), block.finish(done), exact.tolist(), strict=True):
+            outcome.rows[sample] = replace(row, stopping_value=value)
         outcome.n_iter.update(dict.fromkeys(samples[done].tolist(), step.number + 1))
         frozen_cost += float(cost[done].sum(dtype=np.float64))
         running[done] = False

@@ -149,7 +149,7 @@ class LazyPass:
             return
         self._coefficients[rows, kernels.G_REFERENCE, k] = self._coefficients[rows, kernels.G, k]
         for some, product, first in self._products(kernels.G, k, rows):
-            n_new = self._scan(product, first, k, some, scalars[kernels.TAU], self._reference_max[:, k])
+            n_new = self._scan(product, first, k, some, scalars[kernels.TAU], self._reference_max)
             self._make_room(int((self._n_entries[some] + n_new).max()))
             kernels.insert(
                 product,
@@ -178,7 +178,7 @@ class LazyPass:
         self, product: FloatArray, first: int, k: int, rows: IntArray, tau: Any, largest: FloatArray
     ) -> npt.NDArray[np.int64]:
         n_new = np.zeros(len(rows), np.int64)
-        kernels.scan(product, first, rows, self._columns, self._n_entries, self._others[k], tau, largest, n_new)
+        kernels.scan(product, first, k, rows, self._columns, self._n_entries, self._others[k], tau, largest, n_new)
         return n_new
 
     def _make_room(self, n_entries: int) -> None:
@@ -220,7 +220,7 @@ class LazyPass:
         infinite = self._dtype.type(np.finfo(self._dtype).max)
         for k in range(self._problem.n_sets):
             for some, product, first in self._products(kind, k, rows):
-                self._scan(product, first, k, some, infinite, largest[:, k])
+                self._scan(product, first, k, some, infinite, largest)
         return np.asarray(largest[rows])
 
     def finish(self, rows: IntArray) -> list[FinishedRow]:

@@ -241,8 +241,8 @@ def advance(  # type: ignore[no-untyped-def]
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def scan(product, first, rows, columns, n_entries, others, tau, largest, n_new):  # type: ignore[no-untyped-def]
-    """For each checked row: how many unlisted columns exceed τ, and the largest of the rest.
+def scan(product, first, k, rows, columns, n_entries, others, tau, largest, n_new):  # type: ignore[no-untyped-def]
+    """For each checked row: how many unlisted columns of set k exceed τ; the largest of the rest goes to `largest[a, k]`.
 
     `product` holds the columns from `first` on. Listed ones, and those of the range `others[a]`, which belong to the
     other set, are zeroed in it.
@@ -267,7 +267,7 @@ def scan(product, first, rows, columns, n_entries, others, tau, largest, n_new):
                     n_new[m] += 1
                 else:
                     top = max(top, x)
-        largest[a] = top
+        largest[a, k] = top
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
@@ -306,7 +306,8 @@ def insert(  # type: ignore[no-untyped-def]
             if weighted:
                 own[V_KAPPA, e] = _dot(V, j, coefficients[a, KAPPA, k], np.uint64(0), np.uint64(V.shape[1]))
             n_entries[a] = e + 1
-            margin[a] = min(margin[a], abs(x) / tau - one)
+            if tau > zero:
+                margin[a] = min(margin[a], abs(x) / tau - one)
             change[a] = max(change[a], abs(x))
             paid[a] += prices[k] * x * x
             count[a] += one

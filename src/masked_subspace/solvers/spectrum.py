@@ -25,7 +25,7 @@ class Spectrum:
     values: FloatArray  # s, descending
     vectors: FloatArray  # V, n × r, C-contiguous
     right_vectors: FloatArray  # W, d × r: the same directions among the features
-    double: Spectrum | None = None  # the same in float64 if this is float32, for what float32 cannot decide
+    double: Spectrum | None = None  # s and V in float64 if these are float32, for what float32 cannot decide
 
     @property
     def rank(self) -> int:
@@ -70,7 +70,8 @@ class Spectrum:
         rank = int((self.values > 1e-9 * self.values.max(initial=0)).sum())
         parts = (self.values[:rank], self.vectors[:, :rank], self.right_vectors[:, :rank])
         values, vectors, right_vectors = (np.ascontiguousarray(part, dtype=np.float32) for part in parts)
-        return Spectrum(values, vectors, right_vectors, double=self)
+        double = Spectrum(self.values, self.vectors, self.right_vectors[:0].copy())
+        return Spectrum(values, vectors, right_vectors, double)
 
 
 def _descending(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
