@@ -242,7 +242,7 @@ def advance(  # type: ignore[no-untyped-def]
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def scan(product, first, k, rows, columns, n_entries, others, tau, largest, n_new):  # type: ignore[no-untyped-def]
-    """For each checked row: how many unlisted columns of set k exceed τ; the largest of the rest goes to `largest[a, k]`.
+    """For each checked row: how many unlisted columns of set k exceed τ; `largest[a, k]` becomes the rest's largest.
 
     `product` holds the columns from `first` on. Listed ones, and those of the range `others[a]`, which belong to the
     other set, are zeroed in it.
