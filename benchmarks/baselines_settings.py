@@ -161,7 +161,7 @@ SETTINGS: dict[str, list[Setting]] = {
         *settings_of("BDR-B", "BDR", {"threshold": 0.4}),
         *settings_of("Soft S³C", "SoftS3C", {"max_rounds": 3}),
         *dense("EDSC", "EDSC", {}, (0.1, 12, 8.0)),
-        *dense("AE+EDSC", "AutoencoderEDSC", _COIL100),
+        *dense("AE+EDSC", "AutoencoderEDSC", _COIL100, (1.0, 12, 8.0), (10.0, 12, 8.0)),
     ],
 }
 

@@ -7,7 +7,7 @@ from sklearn.metrics import f1_score
 
 from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.estimators.cleaning import clean_samples, rebuild, robust_deviation
+from masked_subspace.estimators.cleaning import clean_samples, distance_to_range, rebuild, robust_deviation
 from masked_subspace.metrics import clustering_accuracy
 
 
@@ -71,6 +71,29 @@ def test_cleaning_is_deterministic_and_keeps_its_type():
     one, two = clean_samples(X, seed=1), clean_samples(X, seed=1)
     assert one.samples.dtype == np.float32
     np.testing.assert_array_equal(one.samples, two.samples)
+
+
+def test_a_value_between_those_of_the_neighbours_is_inside_their_range():
+    samples = np.array([[1, 2, -1, 0], [2, 4.4, -2, 0], [-3, -5.4, 3, 0], [1, 2, -1, 0.5], [0, 0, 0, 1]])
+    nearest = np.array([[1, 2], [0, 2], [0, 1], [0, 1], [0, 3]])
+    outside = distance_to_range(nearest, samples, samples)
+    np.testing.assert_allclose(outside[0, :2], 0, atol=0.02)  # neighbours of other lengths and signs
+    assert outside[3, 3] == 0.5  # both neighbours have a zero there
+    assert np.all(np.isinf(outside[4]))  # no neighbour is like it
+
+
+def test_edges_that_move_from_sample_to_sample_are_no_errors():
+    """A bar that turns: hard to rebuild from its neighbours, and nothing is wrong with it."""
+    height, width = np.mgrid[-1:1:24j, -1:1:24j]
+    turned = [np.abs(np.cos(a) * height + np.sin(a) * width) < 0.3 for a in np.linspace(0, np.pi, 60, endpoint=False)]
+    X = np.array(turned, dtype=np.float64).reshape(60, -1)
+    assert clean_samples(X).outliers.nnz < 0.02 * X.size
+    rng = np.random.default_rng(0)
+    hit = rng.random(X.shape) < 0.03
+    Y = np.where(hit, 1 - X, X)
+    cleaned = clean_samples(Y)
+    assert f1_score(hit.ravel(), (cleaned.outliers.toarray() != 0).ravel()) > 0.6
+    assert np.linalg.norm(cleaned.samples - X) < 0.7 * np.linalg.norm(Y - X)
 
 
 def test_rebuilt_rows_ignore_entries_that_are_not_trusted():

@@ -8,6 +8,9 @@ rebuilding other samples. Here both sides are X − O,
 by rounds: Z from the cleaned samples (Algorithm 1 on candidates); its coefficients fitted anew on the entries that are
 not suspected; O = H_τ(residual), τ = √(2λ₂), which puts the rebuilt value in place of an outlier. λ₂ needs no label: τ
 is a multiple of the residuals' robust standard deviation.
+
+A large residual alone also marks what is merely hard to rebuild, such as the edge of a turning object. So an entry is an
+outlier only if no neighbour vouches for it: it must also lie outside the values that samples much like it have there.
 """
 
 from __future__ import annotations
@@ -20,12 +23,20 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace.estimators.representer import MaskedRepresenter
+from masked_subspace.solvers.candidates import find_candidates
+from masked_subspace.threads import thread_count
 
 FloatArray = npt.NDArray[np.floating[Any]]
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.integer[Any]]
 
 ROUNDS = 3
 THRESHOLD = 5.0
+NEIGHBOURS = 5
+# An outlier lies outside its neighbours' values by more than this share of τ.
+_OUTSIDE = 0.5
+# |cosine| from which a neighbour's own values say what is usual for a sample.
+_ALIKE = 0.8
 # Neighbours are themselves noisy: without a little ridge their coefficients grow to cancel each other's errors.
 _RIDGE = 0.1
 _SAMPLED = 1_000_000
@@ -66,8 +77,10 @@ def clean_samples(
         rebuilt = np.clip(rebuild(Z, cleaned, target, trusted), lowest, highest)
         residual = target - rebuilt
         tau = threshold * robust_deviation(residual, seed)
-        # O = H_τ(X − Z(X − O)): hard thresholding (`eq:gmsc-n`, step O)
+        nearest = find_candidates(rows, min(NEIGHBOURS, len(rows) - 1), n_threads=thread_count(n_jobs))
+        # O = H_τ(X − Z(X − O)): hard thresholding (`eq:gmsc-n`, step O), where no neighbour shows such a value
         trusted = np.abs(residual) <= tau
+        trusted |= distance_to_range(nearest, cleaned, target) <= _OUTSIDE * tau
         cleaned = np.where(trusted, target, rebuilt)
     outliers = csr_array(np.where(trusted, 0, target - cleaned))
     return Cleaned((cleaned + mean).astype(X.dtype, copy=False), outliers, tau**2 / 2)
@@ -91,6 +104,23 @@ def rebuild(Z: csr_array, dictionary: FloatArray, target: FloatArray, trusted: B
         gram[np.diag_indices(len(chosen))] += _RIDGE * size / len(chosen)
         rebuilt[i] = np.linalg.solve(gram, known @ target[i, entries]) @ atoms
     return rebuilt
+
+
+def distance_to_range(nearest: IntArray, dictionary: FloatArray, target: FloatArray) -> FloatArray:
+    """How far each entry lies outside the values of those neighbours that are alike; infinite where there are none.
+
+    Each neighbour is made as long as the sample and put on its side: ±x are one point of a subspace.
+    """
+    outside = np.full_like(target, np.inf)
+    lengths = np.linalg.norm(dictionary, axis=1)
+    for i, chosen in enumerate(nearest):
+        products = dictionary[chosen] @ dictionary[i]
+        alike = np.abs(products) > _ALIKE * lengths[i] * lengths[chosen]
+        if alike.any():
+            scale = np.sign(products[alike]) * lengths[i] / lengths[chosen[alike]]
+            values = scale[:, None] * dictionary[chosen[alike]]
+            outside[i] = np.maximum(values.min(axis=0) - target[i], target[i] - values.max(axis=0))
+    return np.maximum(outside, 0)
 
 
 def robust_deviation(residual: FloatArray, seed: int) -> float:
