@@ -9,8 +9,9 @@ by rounds: Z from the cleaned samples (Algorithm 1 on candidates); its coefficie
 not suspected; O = H_τ(residual), τ = √(2λ₂), which puts the rebuilt value in place of an outlier. λ₂ needs no label: τ
 is a multiple of the residuals' robust standard deviation.
 
-A large residual alone also marks what is merely hard to rebuild, such as the edge of a turning object. So an entry is an
-outlier only if no neighbour vouches for it: it must also lie outside the values that samples much like it have there.
+A large residual alone also marks what is merely hard to rebuild, such as the edge of a turning object. So an entry is
+an outlier only if no neighbour vouches for it: it must also lie outside the values that samples much like it have
+there.
 """
 
 from __future__ import annotations
