@@ -96,9 +96,9 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         events = events_of_estimator(self.verbose)
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
         with threadpool_limits(1):
-            X = self._without_outliers(X, seed, events)
-            preparation = self._choose_preparation(X, seed, events)
-            rows = preparation.apply(X)
+            cleaned = self._without_outliers(X, seed, events)
+            preparation = self._choose_preparation(X, cleaned, seed, events)
+            rows = preparation.apply(cleaned)
             evidence = Evidence(rows, known, self.constraints == "hard", thread_count(self.n_jobs))
             result = self._fit_rows(rows, evidence, seed, events)
         self._preparation = preparation
@@ -111,9 +111,9 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         """The samples that are clustered; v2 with `outliers="auto"` takes gross errors out first."""
         return X
 
-    def _choose_preparation(self, X: FloatArray, seed: int, events: Events) -> Preparation:  # noqa: ARG002
-        """How rows are prepared; RMSC looks at several ways."""
-        return Preparation.learn(X, center=self.center, normalize=self.normalize)
+    def _choose_preparation(self, X: FloatArray, cleaned: FloatArray, seed: int, events: Events) -> Preparation:  # noqa: ARG002
+        """How rows are prepared, learned from the samples that are clustered; RMSC looks at several ways."""
+        return Preparation.learn(cleaned, center=self.center, normalize=self.normalize)
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         """The representation of the prepared rows; a subclass with one round gives this."""

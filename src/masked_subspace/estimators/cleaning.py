@@ -37,7 +37,7 @@ NEIGHBOURS = 5
 # An outlier lies outside its neighbours' values by more than this share of τ.
 _OUTSIDE = 0.5
 # |cosine| from which a neighbour's own values say what is usual for a sample.
-_ALIKE = 0.8
+_ALIKE = 0.7
 # Neighbours are themselves noisy: without a little ridge their coefficients grow to cancel each other's errors.
 _RIDGE = 0.1
 _SAMPLED = 1_000_000

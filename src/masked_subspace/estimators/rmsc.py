@@ -119,8 +119,11 @@ class RMSC(MaskedClusterer):
             return int(self.members)
         return MEMBERS if isinstance(self.sparsity, str) else 1
 
-    def _choose_preparation(self, X: Any, seed: int, events: Events) -> Preparation:
-        """The view of this data, by name or by score."""
+    def _choose_preparation(self, X: Any, cleaned: Any, seed: int, events: Events) -> Preparation:
+        """The view of this data, by name or by score.
+
+        Views are scored on the samples as given: cleaning draws neighbours together and flatters every view.
+        """
         self.view_scores_: dict[str, float] = {}
         root, whitening = self.view == "root", 0.0
         if not isinstance(self.view, str):
@@ -133,7 +136,7 @@ class RMSC(MaskedClusterer):
         if root and X.min() < 0:
             raise ValueError('view is "root" but X has negative entries; choose "plain", "auto" or a whitening power.')
         self.view_: float | str = "root" if root else whitening or "plain"
-        return Preparation.learn(X, center=self.center, normalize=self.normalize, root=root, whitening=whitening)
+        return Preparation.learn(cleaned, center=self.center, normalize=self.normalize, root=root, whitening=whitening)
 
     def _fit_rows(self, rows: Any, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
         mask = resolve_soft_mask(
