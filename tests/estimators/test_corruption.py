@@ -36,6 +36,15 @@ def test_several_members_take_the_cleaned_samples_too():
     assert clustering_accuracy(data.target, model.labels_) == 1
 
 
+def test_views_are_judged_on_the_samples_as_given():
+    data = corrupted_subspaces(0.06)
+    settings = {"members": 2, "max_rounds": 1, "random_state": 0}
+    given = RMSC(4, **settings).fit(data.data)
+    cleaned = RMSC(4, outliers="auto", **settings).fit(data.data)
+    assert cleaned.outliers_.nnz > 0
+    assert cleaned.view_scores_ == given.view_scores_
+
+
 PAPER = {"center": False, "normalize": False, "sparsity": 0.005, "penalty": 1.0, "penalty_growth": 1.1}
 
 

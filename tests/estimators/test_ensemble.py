@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace import GMSC, RMSC
+from masked_subspace.estimators import views
 from masked_subspace.estimators.auto import FirstStep, mean_square
 from masked_subspace.estimators.members import draw_members
 from masked_subspace.estimators.prepare import Preparation, whitening_rotation
@@ -79,6 +80,22 @@ def test_views_are_scored_and_the_root_needs_nonnegative_data(digits):
     assert ranked[0].score >= plain.score
     with pytest.raises(ValueError, match='view is "root" but X has negative'):
         RMSC(10, view="root").fit(X - 1)
+
+
+def test_one_poor_labeling_does_not_cost_a_view_its_score(digits, monkeypatch):
+    X = digits[0]
+    found = {view.name: view.score for view in rank_views(X, 10, center=True, seed=0, n_threads=1)}
+    label_rows = views.label_rows
+
+    def poor_at_first(embedding, placed, graph, n_clusters, evidence, seed):
+        return label_rows(embedding, placed, graph, n_clusters, evidence, seed) if seed else np.arange(len(X)) % 10
+
+    monkeypatch.setattr(views, "label_rows", poor_at_first)
+    spoiled = {view.name: view.score for view in rank_views(X, 10, center=True, seed=0, n_threads=1)}
+    assert all(spoiled[name] > 0.9 * found[name] for name in found)
+    monkeypatch.setattr(views, "_LABELINGS", 1)
+    alone = rank_views(X, 10, center=True, seed=0, n_threads=1)
+    assert all(view.score < 0.2 for view in alone)
 
 
 def test_the_consensus_is_recorded(fitted, digits):
