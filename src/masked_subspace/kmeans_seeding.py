@@ -43,9 +43,8 @@ def spread_centres(rows: FloatArray, n_clusters: int, n_init: int, random_state:
         first[restart] = random_state.choice(n_rows, p=np.full(n_rows, 1 / n_rows))
         draws[restart] = random_state.uniform(size=draws.shape[1:])
     squares = np.einsum("ij,ij->i", rows, rows)
-    nearest = np.full(
-        (n_init, n_rows), np.finfo(rows.dtype).max, dtype=rows.dtype
-    )  # squared distance to the centres so far
+    # Squared distance to the centres so far.
+    nearest = np.full((n_init, n_rows), np.finfo(rows.dtype).max, dtype=rows.dtype)
     chosen = [_best_of(first, rows, squares, nearest)]
     for k in range(n_clusters - 1):
         cumulative = np.cumsum(nearest, axis=1)
