@@ -47,12 +47,28 @@ def test_a_cluster_without_anchors_survives():
     np.testing.assert_array_equal(labels, np.repeat([0, 1], 20))
 
 
-def test_many_anchors_do_not_swallow_a_cluster_with_one():
+def test_a_dense_cluster_does_not_swallow_a_star_beside_it():
+    """Walks in a dense camp visit all they reach more often; scaled to equal mass, every sample of a star tied to it
+    stays with the star, and those that began on the wrong side come back."""
+    W = np.zeros((40, 40))
+    W[:20, :20] = 1 - np.eye(20)
+    W[20, 21:] = W[21:, 20] = 1
+    W[np.arange(19), np.arange(21, 40)] = W[np.arange(21, 40), np.arange(19)] = 1
     anchors = np.full(40, -1)
-    anchors[:15] = 0
-    anchors[39] = 1
-    labels = spread_labels(two_camps(bridge=1.0), np.repeat([0, 1], 20), anchors, 2)
+    anchors[[0, 39]] = [0, 1]
+    start = np.repeat([0, 1], 20)
+    start[21:27] = 0
+    labels = spread_labels(csr_array(W), start, anchors, 2, worth=10.0)
     np.testing.assert_array_equal(labels, np.repeat([0, 1], 20))
+
+
+def test_a_cluster_without_a_source_has_no_density():
+    """Also when the iteration starts from the densities it had before it was emptied."""
+    S = normalized_graph(csr_array(random_graph(60)))
+    sources = np.abs(np.random.default_rng(1).normal(size=(60, 3)))
+    before = visit_densities(S, sources)
+    sources[:, 1] = 0
+    assert not visit_densities(S, sources, start=before)[:, 1].any()
 
 
 def test_an_isolated_sample_keeps_its_label():

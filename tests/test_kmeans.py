@@ -66,6 +66,26 @@ def test_an_anchor_decides_between_equal_partitions():
         )
 
 
+def test_an_anchor_weighs_a_tenth_of_a_cluster():
+    """A single sample at 4 that is known to belong to the left draws its centre so far that 5.1 follows; as one of
+    fifty it would not."""
+    rows = np.r_[np.zeros(50), np.full(50, 10.0), 4.0, 5.1][:, None]
+    anchors = np.full(102, -1)
+    anchors[100] = 0
+    labels = cluster_rows_from_anchors(rows, (rows[:, 0] > 5).astype(int), 2, anchors, 0)
+    assert labels[101] == labels[0] == 0
+
+
+def test_no_cluster_stays_empty_beside_a_large_anchored_one():
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(scale=10, size=(60, 2)), rng.normal(scale=0.1, size=(10, 2))])
+    anchors = np.full(70, -1)
+    anchors[:60] = 0
+    labels = cluster_rows_from_anchors(rows, cluster_rows(rows, 8, 0), 8, anchors, 0)
+    assert set(labels) == set(range(8))
+    assert (labels[:60] == 0).all()
+
+
 def test_same_seed_same_labels(blobs):
     rows, _ = blobs
     anchors = np.full(150, -1)

@@ -60,6 +60,14 @@ class GroupAssigner:
         return result
 
 
+def refuse_impossible(known: KnownPairs, n_clusters: int, *, hard: bool) -> None:
+    """An error if K clusters cannot hold what is known: too many labels, or hard pairs that exclude each other."""
+    anchors = known.anchors(n_clusters)
+    if hard:
+        nowhere = np.zeros(len(anchors), dtype=np.int32)
+        GroupAssigner(known, n_clusters, anchors).settle(nowhere, np.zeros((len(anchors), n_clusters)))
+
+
 def _conflict_families(known: KnownPairs) -> list[npt.NDArray[np.intp]]:
     """Groups that are tied to each other by conflicts."""
     pairs = known.conflict_pairs()

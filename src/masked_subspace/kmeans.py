@@ -156,11 +156,28 @@ def _lloyd(
         distance = squared_distances(rows, centres)
         new = distance.argmin(axis=1).astype(np.int32)
         new[fixed] = anchors[fixed]
+        _fill_empty(new, distance, anchors)
         if np.array_equal(new, labels):
             break
         labels = new
         centres = cluster_means(rows, labels, len(centres), centres, weights)
     return labels, float(weights @ distance[np.arange(len(rows)), labels])
+
+
+def _fill_empty(labels: IntArray, distance: FloatArray, anchors: IntArray) -> None:
+    """Give each empty cluster the free row that is farthest from its centre, in place; no cluster is emptied for it."""
+    size = np.bincount(labels, minlength=distance.shape[1])
+    if size.all():
+        return
+    farthest = np.argsort(-distance[np.arange(len(labels)), labels], kind="stable")
+    free = iter(farthest[anchors[farthest] < 0].tolist())
+    for k in np.flatnonzero(size == 0):
+        row = next((row for row in free if size[labels[row]] > 1), None)
+        if row is None:
+            return
+        size[labels[row]] -= 1
+        labels[row] = k
+        size[k] = 1
 
 
 def squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:

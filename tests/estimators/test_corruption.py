@@ -105,6 +105,20 @@ def test_edges_that_move_from_sample_to_sample_are_no_errors():
     assert np.linalg.norm(cleaned.samples - X) < 0.7 * np.linalg.norm(Y - X)
 
 
+@pytest.mark.parametrize("constant", [100, 500])
+def test_constant_features_do_not_lower_the_bar(constant):
+    data = make_subspaces(4, 3, 100, 40, noise=0.02, outliers=0.03, random_state=0)
+    alone = clean_samples(data.data)
+    padded = clean_samples(np.c_[data.data, np.zeros((160, constant))])
+    np.testing.assert_array_equal(padded.outliers.toarray()[:, :100] != 0, alone.outliers.toarray() != 0)
+    assert padded.price == pytest.approx(alone.price)
+
+
+def test_samples_that_are_rebuilt_exactly_have_no_outliers():
+    X = np.repeat(np.eye(6), 5, axis=0)
+    assert clean_samples(X).outliers.nnz == 0
+
+
 def test_rebuilt_rows_ignore_entries_that_are_not_trusted():
     rng = np.random.default_rng(0)
     atoms = rng.normal(size=(2, 50))

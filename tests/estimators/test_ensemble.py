@@ -70,16 +70,35 @@ def test_new_rows_get_the_same_preparation(digits):
     np.testing.assert_allclose(np.linalg.norm(preparation.apply(X), axis=1), 1)
 
 
-def test_views_are_scored_and_the_root_needs_nonnegative_data(digits):
+def test_views_are_scored_and_the_root_needs_nonnegative_data(digits, monkeypatch):
     X = digits[0]
     assert "root" in {view.name for view in candidate_views(X)}
     assert "root" not in {view.name for view in candidate_views(X - 1)}
     ranked = rank_views(X, 10, center=True, seed=0, n_threads=1)
-    plain = next(view for view in ranked if view.name == "plain")
-    assert ranked[0].score == max(view.score for view in ranked) or ranked[0] == plain
-    assert ranked[0].score >= plain.score
+    assert ranked[0].name == "plain"
+    assert ranked[0].score < max(view.score for view in ranked) < ranked[0].score + views.MARGIN
+    monkeypatch.setattr(views, "MARGIN", 0.0)
+    better = rank_views(X, 10, center=True, seed=0, n_threads=1)
+    assert better[0].name == "root"
     with pytest.raises(ValueError, match='view is "root" but X has negative'):
         RMSC(10, view="root").fit(X - 1)
+
+
+def test_the_root_is_no_candidate_if_any_sample_is_negative(digits, monkeypatch):
+    """Also where views are judged by a part of the samples."""
+    X = digits[0].astype(np.float64)
+    X[7, 3] = -1
+    monkeypatch.setattr(views, "_PROBE_SIZE", 50)
+    for seed in range(3):
+        ranked = rank_views(X, 2, center=True, seed=seed, n_threads=1)
+        assert "root" not in {view.name for view in ranked}
+
+
+@pytest.mark.parametrize("parameters", [{"penalty": 1.0}, {"mask_strength": 2.0}, {"members": 9, "sparsity": 0.1}])
+def test_parameters_that_members_do_not_hear_are_named(subspaces, parameters):
+    name = list(parameters)[-1]
+    with pytest.warns(UserWarning, match=rf"{name}=.* has no effect with 9 members.*members=1"):
+        RMSC(4, random_state=0, **parameters).fit(subspaces.data)
 
 
 def test_one_poor_labeling_does_not_cost_a_view_its_score(digits, monkeypatch):

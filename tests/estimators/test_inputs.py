@@ -40,6 +40,10 @@ def broken(value, row=3, column=2):
         (X, {"affinity": "nearest"}, "'affinity' parameter"),
         (X, {"solver": "fast"}, "'solver' parameter"),
         (X, {"hard_mask": np.ones((4, 4))}, "hard_mask is for 4 samples but X has 30"),
+        (1e8 + 1e-8 * X, {}, "constant up to rounding"),
+        ((1e25 * X).astype(np.float32), {}, "squares leave the range of float32"),
+        (1e-200 * X, {}, "squares leave the range of float64"),
+        (np.zeros((10, 4), dtype=int), {"center": False}, "constant up to rounding"),
         (np.full((10, 3), "a"), {}, "could not convert|dtype|numeric"),
         (X * 1j, {}, "[Cc]omplex"),
         (X[0], {}, "1D array"),
@@ -66,9 +70,63 @@ def test_bad_soft_masks_are_refused(mask, message):
         GMSC(2, soft_mask=mask).fit(X)
 
 
+def test_a_bad_init_is_called_by_its_name():
+    with pytest.raises(ValueError, match=r"init has shape .4, 4."):
+        RMSC(2, init=np.ones((4, 4))).fit(X)
+    with pytest.raises(ValueError, match=r"init has dtype .*give a mask, labels, n × n prices or a clusterer"):
+        RMSC(2, init="kmeans").fit(X)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "known", "message"),
+    [
+        ({}, {"partial_labels": np.r_[0:5, np.full(25, -1)]}, "partial_labels has 5 different labels"),
+        ({"constraints": "hard"}, {"cannot_link": [[0, 1], [0, 2], [1, 2]]}, "cannot_link cannot be kept"),
+        ({"view": "root"}, {}, "negative entries"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_work_starts(monkeypatch, parameters, known, message):
+    monkeypatch.setattr(RMSC, "_without_outliers", lambda *_: pytest.fail("work has started"))
+    with pytest.raises(ValueError, match=message):
+        RMSC(2, outliers="auto", **parameters).fit(X, **known)
+
+
+def test_many_copies_are_named(subspaces):
+    with pytest.warns(UserWarning, match="120 of the 120 rows of X have an identical copy.*np.unique"):
+        BMSC(4, random_state=0).fit(np.repeat(subspaces.data[:40], 3, axis=0))
+
+
+@pytest.mark.parametrize("constant", [1e6, 1e8])
+def test_a_large_constant_feature_costs_no_row_its_direction(subspaces, constant):
+    padded = np.c_[subspaces.data, np.full(len(subspaces.data), constant)].astype(np.float32)
+    model = GMSC(4, random_state=0).fit(padded)
+    assert clustering_accuracy(subspaces.target, model.labels_) == 1
+
+
+def test_a_blank_sample_is_a_value_among_whole_numbers_however_they_come():
+    counts = np.random.default_rng(0).integers(0, 255, (40, 6))
+    counts[3] = 0
+    reference = BMSC(2, random_state=0).fit(counts).labels_
+    for same in (counts.tolist(), pd.DataFrame(counts).rename(columns=str)):
+        np.testing.assert_array_equal(BMSC(2, random_state=0).fit(same).labels_, reference)
+
+
+def test_nothing_is_left_of_an_earlier_fit(subspaces):
+    model = RMSC(4, outliers="auto", random_state=0).fit(subspaces.data)
+    assert {"outliers_", "member_labels_"} <= set(vars(model))
+    model.set_params(outliers=None, members=1).fit(subspaces.data)
+    assert not {"outliers_", "member_labels_"} & set(vars(model))
+
+
+def test_predict_says_that_negative_entries_have_no_root(subspaces):
+    model = RMSC(4, view="root", random_state=0).fit(np.abs(subspaces.data))
+    with pytest.warns(UserWarning, match="negative entries, down to -"):
+        model.predict(-np.abs(subspaces.data[:3]))
+
+
 def test_stopping_early_warns_and_says_what_to_change():
     with pytest.warns(
-        ConvergenceWarning, match=r"stopped after 2 iterations.*raise max_iter or tol, or penalty_growth"
+        ConvergenceWarning, match=r"stopped after 2 iterations.*raise max_iter, tol or penalty_growth .now 2"
     ):
         BMSC(2, max_iter=2, random_state=0).fit(X)
 
@@ -80,7 +138,7 @@ def test_scikit_learn_finds_nothing_to_complain_about(estimator):
 
 
 def test_clone_and_pickle(subspaces):
-    model = RMSC(4, random_state=0, mask_strength=1.2)
+    model = RMSC(4, random_state=0, n_links=5)
     assert clone(model).get_params() == model.get_params()
     model.fit(subspaces.data)
     again = pickle.loads(pickle.dumps(model))

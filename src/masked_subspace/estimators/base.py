@@ -23,8 +23,16 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace.affinity import KINDS
 from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler
-from masked_subspace.estimators.prepare import Preparation, check_samples, is_counts, refuse_degenerate
+from masked_subspace.estimators.prepare import (
+    Preparation,
+    check_samples,
+    is_counts,
+    refuse_degenerate,
+    refuse_vanished,
+    warn_of_copies,
+)
 from masked_subspace.estimators.rounds import RoundsResult, round_record
+from masked_subspace.group_assignment import refuse_impossible
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.progress import Events, events_of_estimator
 from masked_subspace.solvers.result import AdmmSettings, SolverResult
@@ -32,6 +40,9 @@ from masked_subspace.threads import thread_count
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
+
+# Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
+_NOT_ALWAYS_THERE = ("noise_", "outliers_", "member_labels_")
 
 SHARED_CONSTRAINTS: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -92,6 +103,12 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         X = check_samples(self, X, reset=True)
         known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
         refuse_degenerate(X, center=self.center, counts=counts)
+        if known is not None:
+            refuse_impossible(known, self.n_clusters, hard=self.constraints == "hard")
+        self._check_settings(X)
+        warn_of_copies(X)
+        for name in _NOT_ALWAYS_THERE:
+            self.__dict__.pop(name, None)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         events = events_of_estimator(self.verbose)
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
@@ -99,6 +116,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
             cleaned = self._without_outliers(X, seed, events)
             preparation = self._choose_preparation(X, cleaned, seed, events)
             rows = preparation.apply(cleaned)
+            refuse_vanished(rows)
             evidence = Evidence(rows, known, self.constraints == "hard", thread_count(self.n_jobs))
             result = self._fit_rows(rows, evidence, seed, events)
         self._preparation = preparation
@@ -106,6 +124,9 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         self._set_fitted(result)
         self._warn_if_not_converged(result.solution)
         return self
+
+    def _check_settings(self, X: FloatArray) -> None:
+        """What a subclass has to say about its parameters and these samples before work starts."""
 
     def _without_outliers(self, X: FloatArray, seed: int, events: Events) -> FloatArray:  # noqa: ARG002
         """The samples that are clustered; v2 with `outliers="auto"` takes gross errors out first."""
@@ -155,16 +176,29 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
             return
         warnings.warn(
             f"{type(self).__name__} stopped after {solution.n_iter} iterations with a change of "
-            f"{solution.stopping_value:.2g}, above its tolerance; raise max_iter or tol"
-            + (f", or penalty_growth (now {self.penalty_growth})." if hasattr(self, "penalty_growth") else "."),
+            f"{solution.stopping_value:.2g}, above its tolerance; raise {self._remedy()}.",
             ConvergenceWarning,
             stacklevel=3,
         )
 
+    def _remedy(self) -> str:
+        growth = getattr(self, "penalty_growth", None)
+        return "max_iter or tol" if growth is None else f"max_iter, tol or penalty_growth (now {growth})"
+
     def predict(self, X: Any) -> IntArray:
-        """Labels of new samples: each is rebuilt from the training samples, and they vote with |z|."""
+        """Labels of new samples: each is rebuilt from the training samples, and they vote with |z|.
+
+        New samples are taken as they are: `outliers="auto"` cleans the training samples only.
+        """
         check_is_fitted(self)
         X = check_samples(self, X, reset=False)
+        if self._preparation.root and X.min() < 0:
+            warnings.warn(
+                f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
+                'takes them for 0. Fit with view="plain" if they mean something.',
+                UserWarning,
+                stacklevel=2,
+            )
         with threadpool_limits(1):
             return vote(self._rows, self.labels_, self._preparation.apply(X), thread_count(self.n_jobs))
 

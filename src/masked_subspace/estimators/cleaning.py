@@ -68,6 +68,8 @@ def clean_samples(
     target = X - mean
     cleaned = target.copy()
     lowest, highest = target.min(axis=0), target.max(axis=0)
+    # A constant feature is rebuilt without error and says nothing about how large errors are.
+    varies = highest > lowest
     trusted = np.ones(X.shape, dtype=bool)
     tau = 0.0
     for _ in range(rounds):
@@ -77,7 +79,9 @@ def clean_samples(
         # No rebuilt value leaves the range that its feature has.
         rebuilt = np.clip(rebuild(Z, cleaned, target, trusted), lowest, highest)
         residual = target - rebuilt
-        tau = threshold * robust_deviation(residual, seed)
+        tau = threshold * robust_deviation(residual if varies.all() else residual[:, varies], seed)
+        if tau == 0:
+            break  # most of what varies is rebuilt exactly: no scale by which an error could be called gross
         nearest = find_candidates(rows, min(NEIGHBOURS, len(rows) - 1), n_threads=thread_count(n_jobs))
         # O = H_τ(X − Z(X − O)): hard thresholding (`eq:gmsc-n`, step O), where no neighbour shows such a value
         trusted = np.abs(residual) <= tau

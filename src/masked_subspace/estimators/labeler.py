@@ -118,7 +118,7 @@ def label_rows(
         embedding[placed], free[placed], n_clusters, anchors[placed], seed, n_init
     )
     attach_to_nearest(labels, placed, evidence.X)
-    return spread_labels(
+    spread = spread_labels(
         W,
         labels,
         anchors,
@@ -126,6 +126,7 @@ def label_rows(
         settle=_settling(known, n_clusters, anchors, evidence.hard),
         worth=cluster_worth(named_by_anchors(free, anchors, n_clusters), anchors),
     )
+    return numbered_by_appearance(spread) if known.partial_labels is None else spread
 
 
 def _settling(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool) -> Settle | None:

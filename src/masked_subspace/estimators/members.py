@@ -35,10 +35,11 @@ def draw_members(
 ) -> list[Member]:
     """Members `first` … `first + count − 1` of the prior, for rows X.
 
-    In units of the mean squared row norm: μ₀ = 10^(½ … 3/2), γ = 10^(−2 … 0.3), λ by the quantile rule for 4 … 10
-    links, p = 2; the graph keeps `n_links` − 1, `n_links` or `n_links` + 1 links a sample. `weight_floor` lifts γ where
-    a mask must be heard, `rule` decides λ (default: the dense solver's), and `template` gives what the prior leaves
-    open (noise, outliers, tolerance).
+    In units of the mean squared row norm: μ₀ = 10^(½ … 3/2), γ = 10^(−2 … 0.3), λ by `rule` for a level of 4 … 10
+    (links a sample of the dense solver, a quarter of the candidates that stay in the sparse one), p = 2; the graph
+    keeps `n_links` − 1, `n_links` or `n_links` + 1 links a sample. `weight_floor` lifts γ where a mask must be heard,
+    `rule` is the dense solver's unless given, and `template` gives what the prior leaves open (noise, outliers,
+    tolerance).
     """
     scale = mean_square(X)
     rule = rule or FirstStep(X, seed)

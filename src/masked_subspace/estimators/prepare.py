@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,21 @@ FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def is_counts(X: Any) -> bool:
-    """Whether X came as whole numbers."""
-    return getattr(getattr(X, "dtype", None), "kind", "f") in ("u", "i", "b")
+    """Whether X came as whole numbers, be it an array, a list or a data frame."""
+    if hasattr(X, "dtypes"):
+        kinds = [getattr(dtype, "kind", "f") for dtype in X.dtypes]
+    elif isinstance(X, (list, tuple)):
+        kinds = [kind_of_list(X)]
+    else:
+        kinds = [getattr(getattr(X, "dtype", None), "kind", "f")]
+    return all(kind in ("u", "i", "b") for kind in kinds)
+
+
+def kind_of_list(X: list[Any] | tuple[Any, ...]) -> str:
+    try:
+        return np.asarray(X).dtype.kind
+    except ValueError:  # ragged: the checks that follow say so
+        return "f"
 
 
 def check_samples(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
@@ -69,6 +84,7 @@ class Preparation:
     normalize: bool
     root: bool = False
     rotation: FloatArray | None = None
+    floor: float = 0.0
 
     @classmethod
     def learn(
@@ -81,11 +97,16 @@ class Preparation:
         whitening: float = 0.0,
     ) -> Preparation:
         rows = np.sqrt(np.maximum(X, 0)) if root else X
-        mean = rows.mean(axis=0, dtype=np.float64).astype(X.dtype) if center else None
-        plain = cls(mean, normalize, root)
+        mean, floor = None, 0.0
+        if center:
+            mean = rows.mean(axis=0, dtype=np.float64).astype(X.dtype)
+            # A centred row that is no longer than what rounding leaves of the mean has no direction.
+            varies = rows.max(axis=0) > rows.min(axis=0)
+            floor = 2 * float(np.finfo(X.dtype).eps) * float(np.linalg.norm(mean[varies]))
+        plain = cls(mean, normalize, root, None, floor)
         if whitening == 0:
             return plain
-        return cls(mean, normalize, root, whitening_rotation(plain.apply(X), whitening))
+        return replace(plain, rotation=whitening_rotation(plain.apply(X), whitening))
 
     def apply(self, X: FloatArray) -> FloatArray:
         """The rows the solver sees. What lives in a file stays in one: its rows go through memory in blocks."""
@@ -99,13 +120,11 @@ class Preparation:
     def _rows(self, X: FloatArray) -> FloatArray:
         """A row that equals the mean stays zero: a sample that nothing can rebuild."""
         rows: FloatArray = np.sqrt(np.maximum(X, 0)) if self.root else np.array(X, order="C")
-        size = 0.0
         if self.mean is not None:
             rows -= self.mean
-            size = float(np.linalg.norm(self.mean))
         if self.normalize:
             # What is left of a row that equals the mean is rounding, and must not be blown up to unit length.
-            _to_unit_length(rows, 10 * float(np.finfo(rows.dtype).eps) * size)
+            _to_unit_length(rows, self.floor)
         if self.rotation is not None:
             rows = rows @ self.rotation
             if self.normalize:
@@ -146,6 +165,29 @@ def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:
         raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
     if center and not (np.ptp(X, axis=0) > 0).any():
         raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
+    largest = max(abs(float(X.max())), abs(float(X.min())))
+    limits = np.finfo(X.dtype)
+    if largest and not np.sqrt(float(limits.tiny)) < largest < np.sqrt(float(limits.max) / X.size):
+        raise ValueError(f"X has entries of size {largest:.2g}, whose squares leave the range of {X.dtype}: scale it.")
+
+
+def refuse_vanished(rows: FloatArray) -> None:
+    """Rows of which the preparation left nothing."""
+    if not any(rows[start:stop].any() for start, stop in row_blocks(len(rows), rows.shape[1])):
+        raise ValueError("X is constant up to rounding: nothing is left of its rows once they are prepared.")
+
+
+def warn_of_copies(X: FloatArray, share: float = 0.1) -> None:
+    """Copies rebuild each other and nothing else: with many of them the graph falls into pieces."""
+    seen = Counter(hash(row.tobytes()) for row in X)
+    copied = sum(count for count in seen.values() if count > 1)
+    if copied > share * len(X):
+        warnings.warn(
+            f"{copied} of the {len(X)} rows of X have an identical copy; copies link to each other instead of to their "
+            "cluster. Fit np.unique(X, axis=0) and give copies the label of their original (return_inverse=True).",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _first_zero_row(X: FloatArray) -> int | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from typing import Any
 
 from masked_subspace.estimators.bilevel import LabelPsi
@@ -19,6 +21,8 @@ from masked_subspace.threads import thread_count
 MEMBERS = 9
 LINKS_OF_MEMBERS = 4
 CONSENSUS_STRENGTH = 3.0
+_OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
+_OF_LABEL_MASKS = ("mask_strength", "mask_orientation")
 
 
 class RMSC(MaskedClusterer):
@@ -41,7 +45,11 @@ class RMSC(MaskedClusterer):
         between 0 and 1, or "auto", which with several members picks the view whose clusters stand apart best
     noise, outliers : None is RMSC-v1, numbers are RMSC-v2; outliers="auto" is v2 with cleaned samples, see `GMSC`
     n_links : the k of "top-k"; several members use k − 1, k and k + 1 in turn. "auto": 5 for one member, 4 for several
-    others : as in `GMSC`; with several members `sparsity`, `penalty` and `mask_weight` come from the prior
+    sparsity, penalty, penalty_growth, mask_weight : of one member; several draw theirs from the prior, and stop after
+        at most 60 iterations or at a `tol` of 1e-5
+    mask_strength, mask_orientation, mask_tol : of one member (several: what `init` is made into a mask with); the mask
+        of a consensus has strength 3
+    others : as in `GMSC`
 
     Attributes
     ----------
@@ -119,6 +127,28 @@ class RMSC(MaskedClusterer):
             return int(self.members)
         return MEMBERS if isinstance(self.sparsity, str) else 1
 
+    def _check_settings(self, X: Any) -> None:
+        if self.view == "root" and X.min() < 0:
+            raise ValueError('view is "root" but X has negative entries; choose "plain", "auto" or a whitening power.')
+        if self._n_members() == 1:
+            return
+        usual = inspect.signature(type(self)).parameters
+        unheard = [
+            f"{name}={getattr(self, name)!r}"
+            for name in _OF_ONE_MEMBER + (_OF_LABEL_MASKS if self.init is None else ())
+            if getattr(self, name) != usual[name].default
+        ]
+        if unheard:
+            warnings.warn(
+                f"{', '.join(unheard)} has no effect with {self._n_members()} members, which draw their settings from "
+                "a prior; set members=1 to use it.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _remedy(self) -> str:
+        return super()._remedy() if self._n_members() == 1 else f"tol (now {max(1e-5, self.tol)})"
+
     def _choose_preparation(self, X: Any, cleaned: Any, seed: int, events: Events) -> Preparation:
         """The view of this data, by name or by score.
 
@@ -133,8 +163,6 @@ class RMSC(MaskedClusterer):
             self.view_scores_ = {view.name: view.score for view in ranked}
             root, whitening = ranked[0].root, ranked[0].whitening
             events.message(f"view: {ranked[0].name} (modularity {ranked[0].score:.3f})")
-        if root and X.min() < 0:
-            raise ValueError('view is "root" but X has negative entries; choose "plain", "auto" or a whitening power.')
         self.view_: float | str = "root" if root else whitening or "plain"
         return Preparation.learn(cleaned, center=self.center, normalize=self.normalize, root=root, whitening=whitening)
 

@@ -55,11 +55,12 @@ def rank_views(X: FloatArray, n_clusters: int, *, center: bool, seed: int, n_thr
 
     Large data are judged by a seeded sample, with enough of each cluster to see its shape.
     """
+    candidates = candidate_views(X)
     keep = max(_PROBE_SIZE, 60 * n_clusters)
     if len(X) > keep:
         X = X[np.sort(np.random.default_rng(seed).choice(len(X), keep, replace=False))]
     scored = []
-    for view in candidate_views(X):
+    for view in candidates:
         preparation = Preparation.learn(X, center=center, normalize=True, root=view.root, whitening=view.whitening)
         score = _own_modularity(preparation.apply(X), n_clusters, seed, n_threads)
         scored.append(View(view.name, view.root, view.whitening, score))

@@ -43,7 +43,7 @@ def resolve_soft_mask(
     array = np.asarray(spec)
     if array.ndim == 1:
         return LabelMask(check_labels(array, n_samples, name), strength, orientation=orientation)
-    return ArrayMask(check_price_array(array, n_samples))
+    return ArrayMask(check_price_array(array, n_samples, name))
 
 
 def resolve_hard_mask(spec: Any, n_samples: int, known: KnownPairs | None = None) -> HardMask:

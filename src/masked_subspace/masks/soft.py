@@ -167,27 +167,27 @@ class ArrayMask(SoftMask):
         return self.array[start:stop]
 
 
-def check_price_array(array: npt.ArrayLike, n_samples: int | None = None) -> FloatArray:
+def check_price_array(array: npt.ArrayLike, n_samples: int | None = None, name: str = "soft_mask") -> FloatArray:
     """An n × n array of finite, nonnegative, symmetric prices."""
     prices = np.asarray(array)
     if prices.dtype.kind not in "buif":
-        raise ValueError(f"soft_mask has dtype {prices.dtype}; give real numbers.")
+        raise ValueError(f"{name} has dtype {prices.dtype}; give a mask, labels, n × n prices or a clusterer.")
     if prices.ndim != 2 or prices.shape[0] != prices.shape[1] or prices.shape[0] != (n_samples or len(prices)):
         wanted = "n × n" if n_samples is None else f"{n_samples} × {n_samples}"
-        raise ValueError(f"soft_mask has shape {prices.shape}; it must be {wanted}, a price for each pair of samples.")
+        raise ValueError(f"{name} has shape {prices.shape}; it must be {wanted}, a price for each pair of samples.")
     if prices.dtype.kind != "f":
         prices = prices.astype(np.float64)
     if not np.isfinite(prices).all():
         i, j = np.argwhere(~np.isfinite(prices))[0]
-        raise ValueError(f"soft_mask[{i}, {j}] is {prices[i, j]}; prices must be finite.")
+        raise ValueError(f"{name}[{i}, {j}] is {prices[i, j]}; prices must be finite.")
     if (prices < 0).any():
         i, j = np.argwhere(prices < 0)[0]
-        raise ValueError(f"soft_mask[{i}, {j}] is {prices[i, j]}; prices must not be negative.")
+        raise ValueError(f"{name}[{i}, {j}] is {prices[i, j]}; prices must not be negative.")
     gap = np.abs(prices - prices.T)
     if gap.max(initial=0.0) > 1e-6 * max(1.0, float(prices.max(initial=0.0))):
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
         raise ValueError(
-            f"soft_mask is not symmetric: [{i}, {j}] is {prices[i, j]} but [{j}, {i}] is {prices[j, i]}; "
+            f"{name} is not symmetric: [{i}, {j}] is {prices[i, j]} but [{j}, {i}] is {prices[j, i]}; "
             "pass (M + M.T) / 2."
         )
     return prices
