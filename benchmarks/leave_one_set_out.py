@@ -42,7 +42,7 @@ def run(results: Path, sets: list[str], trials: range) -> None:
         model = RMSC(SETS[name], n_links=links, view=view, random_state=trial, n_jobs=1)
         model.fit(data.data.astype(np.float32))
         # Where the picked view is the plain one the two choices are one fit.
-        same = VIEWS if model.view_ == "plain" else (view,)
+        same = VIEWS if view == "auto" and model.view_ == "plain" else (view,)
         for stands_for, rounds in product(same, ROUNDS):
             labels = model.round_labels_[min(rounds, model.n_rounds_) - 1]
             accuracy = clustering_accuracy(data.target, labels)
