@@ -23,13 +23,13 @@ def is_counts(X: Any) -> bool:
     if hasattr(X, "dtypes"):
         kinds = [getattr(dtype, "kind", "f") for dtype in X.dtypes]
     elif isinstance(X, (list, tuple)):
-        kinds = [kind_of_list(X)]
+        kinds = [_kind_of_list(X)]
     else:
         kinds = [getattr(getattr(X, "dtype", None), "kind", "f")]
     return all(kind in ("u", "i", "b") for kind in kinds)
 
 
-def kind_of_list(X: list[Any] | tuple[Any, ...]) -> str:
+def _kind_of_list(X: list[Any] | tuple[Any, ...]) -> str:
     try:
         return np.asarray(X).dtype.kind
     except ValueError:  # ragged: the checks that follow say so
@@ -77,7 +77,8 @@ class Preparation:
     """What happens to rows, as learnt on the training rows, so that new rows get the same.
 
     In this order: square root (`root`, for nonnegative data), centring, unit length, a mild whitening (`rotation`:
-    each principal direction is divided by a power of its singular value), unit length again.
+    each principal direction is divided by a power of its singular value), unit length again. A centred row
+    no longer than `floor` is rounding and becomes zero.
     """
 
     mean: FloatArray | None

@@ -47,8 +47,7 @@ class RMSC(MaskedClusterer):
     n_links : the k of "top-k"; several members use k − 1, k and k + 1 in turn. "auto": 5 for one member, 4 for several
     sparsity, penalty, penalty_growth, mask_weight : of one member; several draw theirs from the prior, and stop after
         at most 60 iterations or at a `tol` of 1e-5
-    mask_strength, mask_orientation, mask_tol : of one member (several: what `init` is made into a mask with); the mask
-        of a consensus has strength 3
+    mask_strength, mask_orientation : of one member, and of a mask made from `init`; a consensus mask has strength 3
     others : as in `GMSC`
 
     Attributes
