@@ -1,6 +1,6 @@
 """Kernels are compiled by another process first, so that every process of the tests reads the same machine code.
 
-The process that compiles may run other code than the one that reads it (see solvers/compilation.py), and tests of
+The process that compiles may run other code than the one that reads it (see _common/compilation.py), and tests of
 engines compare results bit by bit.
 """
 

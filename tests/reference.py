@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace.solvers.result import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings
 
 Array = npt.NDArray[np.float64]
 

@@ -13,21 +13,11 @@ ROOT = Path(masked_subspace.__file__).parent
 
 # A layer may import from itself and from the layers before it.
 LAYERS = [
-    {"progress", "threads", "files", "provenance"},
-    {"masks", "metrics"},
-    {
-        "parallel",
-        "solvers",
-        "affinity",
-        "eigen",
-        "spectral",
-        "kmeans",
-        "kmeans_seeding",
-        "consensus",
-        "diffusion",
-        "group_assignment",
-    },
-    {"preprocessing", "datasets", "inputs"},
+    {"_common"},
+    {"masks", "metrics", "parallel"},
+    {"represent", "label"},
+    {"rows", "preprocessing", "datasets", "inputs"},
+    {"rounds"},
     {"estimators"},
     {"baselines"},
     {"plots", "report"},

@@ -20,9 +20,9 @@ from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from masked_subspace.files import replacing
+from masked_subspace._common.files import replacing
+from masked_subspace._common.progress import events_for, track
 from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
-from masked_subspace.progress import events_for, track
 
 FloatArray = npt.NDArray[np.floating[Any]]
 

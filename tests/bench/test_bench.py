@@ -10,7 +10,7 @@ import pytest
 from masked_subspace import bench
 from masked_subspace.bench import cases, extras, measure, report
 from masked_subspace.bench.plain import plain_iterations
-from masked_subspace.solvers.result import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings
 from reference import plain_admm
 
 

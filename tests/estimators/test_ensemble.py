@@ -5,14 +5,14 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace import GMSC, RMSC
-from masked_subspace.estimators import views
-from masked_subspace.estimators.auto import FirstStep, mean_square
-from masked_subspace.estimators.members import draw_members
-from masked_subspace.estimators.prepare import Preparation, whitening_rotation
-from masked_subspace.estimators.views import candidate_views, rank_views
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.solvers.result import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.sparsity import FirstStep, mean_square
+from masked_subspace.rounds.members import draw_members
+from masked_subspace.rows import views
+from masked_subspace.rows.preparation import Preparation, whitening_rotation
+from masked_subspace.rows.views import candidate_views, rank_views
 
 
 @pytest.fixture(scope="module")

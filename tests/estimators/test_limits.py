@@ -8,10 +8,10 @@ from sklearn.mixture import GaussianMixture
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.labeler import SpectralLabeler
-from masked_subspace.estimators.representer import MaskedRepresenter
+from masked_subspace.label.labeler import SpectralLabeler
 from masked_subspace.masks import ConsensusMask, LabelMask, NeighborMask
 from masked_subspace.metrics import clustering_accuracy, subspace_preserving_error
+from masked_subspace.represent.representer import MaskedRepresenter
 
 FIXED = {"sparsity": 1e-3, "penalty": 1.0, "penalty_growth": 1.5, "random_state": 0, "n_jobs": 1}
 

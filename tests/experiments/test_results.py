@@ -9,8 +9,8 @@ import time
 
 import pytest
 
+from masked_subspace._common.files import FileError
 from masked_subspace.experiments.results import Results, own_name
-from masked_subspace.files import FileError
 
 IDENTITY = {
     "loose_key": "loose", "dataset": "digits", "trial": 0, "data_hash": "h", "origin": "o", "method": "knn",

@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 from masked_subspace import BMSC, RMSC
 from masked_subspace.masks import NeighborMask
 from masked_subspace.parallel.dask_engine import ClusterLostError, DaskEngine
-from masked_subspace.solvers import candidates_lists
+from masked_subspace.represent.neighbors import lists as candidates_lists
 
 
 def rows(n_each: int = 300, n_clusters: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

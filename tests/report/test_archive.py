@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from masked_subspace.files import FileError
+from masked_subspace._common.files import FileError
 from masked_subspace.report.archive import labels_csv, load_run, save_run, to_json
 
 from .conftest import HOSTILE

@@ -11,13 +11,13 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
+from masked_subspace._common.progress import events_for, iteration_reporter
+from masked_subspace._common.threads import thread_count
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
-from masked_subspace.estimators.labeler import SpectralLabeler
-from masked_subspace.progress import events_for, iteration_reporter
-from masked_subspace.solvers.result import SolverResult
-from masked_subspace.threads import thread_count
+from masked_subspace.label.labeler import SpectralLabeler
+from masked_subspace.represent.model import SolverResult
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")

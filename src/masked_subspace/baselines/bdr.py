@@ -16,7 +16,7 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.bdr_kernels import update_blocks
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
-from masked_subspace.solvers.spectrum import Spectrum
+from masked_subspace.represent.dense.spectrum import Spectrum
 
 _DENSE_SIZE = 300  # below it, or with many eigenvectors for its size, a direct solver is faster
 

@@ -14,7 +14,7 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
-from masked_subspace.solvers.spectrum import Spectrum
+from masked_subspace.represent.dense.spectrum import Spectrum
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array, issparse
 
 from masked_subspace.baselines.result import FloatArray
-from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler, label_graph
+from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler, label_graph
 
 
 class BaselineLabeler(SpectralLabeler):

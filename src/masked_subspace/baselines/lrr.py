@@ -12,8 +12,8 @@ from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
-from masked_subspace.estimators.labeler import SpectralLabeler
-from masked_subspace.solvers.spectrum import Spectrum
+from masked_subspace.label.labeler import SpectralLabeler
+from masked_subspace.represent.dense.spectrum import Spectrum
 
 
 @dataclass(frozen=True)

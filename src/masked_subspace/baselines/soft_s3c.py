@@ -12,20 +12,20 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from masked_subspace._common.progress import Events
+from masked_subspace._common.threads import thread_count
 from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import FloatArray, Progress
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.estimators.bilevel import BilevelClustering
-from masked_subspace.estimators.labeler import Evidence, Labeling
-from masked_subspace.estimators.rounds import RoundsResult, run_rounds
+from masked_subspace.label.labeler import Evidence, Labeling
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
-from masked_subspace.progress import Events
-from masked_subspace.solvers.result import SolverResult
-from masked_subspace.threads import thread_count
+from masked_subspace.represent.model import SolverResult
+from masked_subspace.rounds.recursion import RoundsResult, run_rounds
 
 
 class WeightedSparseRepresenter(BaseEstimator):

@@ -21,7 +21,7 @@ from masked_subspace.baselines.result import FloatArray, Progress, Representatio
 from masked_subspace.baselines.ssc_admm_kernels import advance, sparse_product, turn
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
-from masked_subspace.solvers.spectrum import Spectrum
+from masked_subspace.represent.dense.spectrum import Spectrum
 
 _ROUGH_TOL = 1e-5  # steps are rounded to float32 where no finer tolerance is asked for
 _SPARSE_SHARE = 1 / 16  # below it a loop over the nonzeros beats a dense product

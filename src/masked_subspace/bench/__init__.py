@@ -14,9 +14,9 @@ __all__ = ["main", "run_bench"]
 
 def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> dict[str, Any]:
     """Measure and return everything as plain data. `quick` stays under two minutes on a free core."""
+    from masked_subspace._common.provenance import provenance
     from masked_subspace.bench import cases, extras
     from masked_subspace.bench.measure import bench_rows, measure
-    from masked_subspace.provenance import provenance
 
     run: dict[str, Any] = {"machine": provenance(threads=1), "quick": quick, "cases": []}
     if quick:

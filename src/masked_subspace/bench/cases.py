@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask, LabelMask
-from masked_subspace.solvers.result import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings
 
 Mask = Literal["none", "labels", "array"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.measure import Row, bench_rows, measure, stopwatch, timed, warm_up
-from masked_subspace.solvers.admm import solve_dense
+from masked_subspace.represent.dense.solve import solve_dense
 
 GROWTH_SIZES = (500, 1000, 2000, 4000, 8000)
 

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.plain import plain_iterations
-from masked_subspace.solvers.admm import solve_dense
-from masked_subspace.solvers.result import SolverResult
+from masked_subspace.represent.dense.solve import solve_dense
+from masked_subspace.represent.model import SolverResult
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Row = dict[str, Any]
@@ -92,7 +92,7 @@ def measure_plain(case: Case, X: FloatArray, y: npt.NDArray[Any], ours: SolverRe
 
 def agreement(ours: csr_array, plain: csr_array, X: FloatArray, y: npt.NDArray[Any]) -> Row:
     """ARI of the two partitions and the share of links that only one of the two has."""
-    from masked_subspace.estimators.labeler import Evidence, SpectralLabeler
+    from masked_subspace.label.labeler import Evidence, SpectralLabeler
 
     n_clusters = len(np.unique(y))
     labeler = SpectralLabeler(n_clusters)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
+from masked_subspace._common.files import ensure_folder
+from masked_subspace._common.progress import events_for, track
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import as_pictures, fit, scores, wants_progress
 from masked_subspace.cli.printing import say, say_json
@@ -15,8 +17,6 @@ from masked_subspace.cli.report import comparison_table
 from masked_subspace.datasets import DatasetError, load_protocol
 from masked_subspace.experiments.methods import make_estimator
 from masked_subspace.experiments.render import aligned
-from masked_subspace.files import ensure_folder
-from masked_subspace.progress import events_for, track
 from masked_subspace.report import ReportContent, Run, run_from_estimator, write_report
 
 _SHOWN = ("ssc", "bmsc", "gmsc", "rmsc")

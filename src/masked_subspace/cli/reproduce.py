@@ -6,6 +6,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
+from masked_subspace._common.progress import events_for
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import wants_progress
 from masked_subspace.cli.printing import say, say_json
@@ -13,7 +14,6 @@ from masked_subspace.experiments.publish import Published, Request, publish, wit
 from masked_subspace.experiments.render import terminal
 from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.runner import RunOptions, run_cells
-from masked_subspace.progress import events_for
 
 
 def run(options: Namespace) -> int:

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from masked_subspace.files import replacing
+from masked_subspace._common.files import replacing
 
 Arrays = dict[str, NDArray[Any] | None]
 _MASK_FILES = {"outlier_mask": "-outliers", "missing_mask": "-missing"}

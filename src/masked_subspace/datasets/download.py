@@ -13,10 +13,10 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from masked_subspace._common.progress import events_for
 from masked_subspace.datasets.errors import DatasetError, DownloadError
 from masked_subspace.datasets.locking import exclusive
 from masked_subspace.datasets.spec import RemoteFile
-from masked_subspace.progress import events_for
 
 _CHUNK = 1 << 16
 _RANGE_NOT_SATISFIABLE = 416

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from masked_subspace._common.files import write_with
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.spec import ImageSet
-from masked_subspace.files import write_with
 
 DATA_VARIABLE = "MASKED_SUBSPACE_DATA"
 CACHE_VARIABLE = "MASKED_SUBSPACE_CACHE"

@@ -21,9 +21,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from masked_subspace.affinity import KINDS
-from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler
-from masked_subspace.estimators.prepare import (
+from masked_subspace._common.progress import Events, events_of_estimator
+from masked_subspace._common.threads import thread_count
+from masked_subspace.label.graph import KINDS
+from masked_subspace.label.group_assignment import refuse_impossible
+from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler
+from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.represent.model import AdmmSettings, SolverResult
+from masked_subspace.rounds.recursion import RoundsResult, round_record
+from masked_subspace.rows.preparation import (
     Preparation,
     check_samples,
     is_counts,
@@ -31,12 +37,6 @@ from masked_subspace.estimators.prepare import (
     refuse_vanished,
     warn_of_copies,
 )
-from masked_subspace.estimators.rounds import RoundsResult, round_record
-from masked_subspace.group_assignment import refuse_impossible
-from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.progress import Events, events_of_estimator
-from masked_subspace.solvers.result import AdmmSettings, SolverResult
-from masked_subspace.threads import thread_count
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -205,8 +205,8 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
 
 def vote(rows: FloatArray, labels: IntArray, new_rows: FloatArray, n_threads: int) -> IntArray:
     """Each new row's sparse code over the training rows votes with |z|; a row that finds no code asks its nearest."""
-    from masked_subspace.estimators.auto import mean_square
-    from masked_subspace.solvers.sparse import represent_over
+    from masked_subspace.represent.sparse.solve import represent_over
+    from masked_subspace.represent.sparsity import mean_square
 
     new_rows = new_rows.astype(rows.dtype, copy=False)
     # A slow continuation from a small penalty: short codes, in which a training sample finds itself.

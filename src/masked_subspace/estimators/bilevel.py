@@ -8,13 +8,13 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
+from masked_subspace._common.progress import Events
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
-from masked_subspace.estimators.labeler import Evidence, Labeling, SpectralLabeler
-from masked_subspace.estimators.representer import MaskedRepresenter
-from masked_subspace.estimators.rounds import RoundsResult, run_rounds
+from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler
 from masked_subspace.masks.resolve import resolve_soft_mask
 from masked_subspace.masks.soft import ConstantMask, LabelMask, Orientation
-from masked_subspace.progress import Events
+from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds.recursion import RoundsResult, run_rounds
 
 
 class LabelPsi(BaseEstimator):

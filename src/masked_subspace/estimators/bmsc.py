@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from masked_subspace.estimators.labeler import Evidence, Labeling
+from masked_subspace._common.progress import Events
 from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
-from masked_subspace.estimators.rounds import RoundsResult, run_rounds
-from masked_subspace.progress import Events
+from masked_subspace.label.labeler import Evidence, Labeling
+from masked_subspace.rounds.recursion import RoundsResult, run_rounds
 
 
 def no_mask(labeling: Labeling) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from masked_subspace._common.progress import Events
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.labeler import Evidence
 from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
-from masked_subspace.estimators.rounds import RoundsResult, run_rounds
+from masked_subspace.label.labeler import Evidence
 from masked_subspace.masks.resolve import resolve_soft_mask
 from masked_subspace.masks.soft import ConstantMask, Orientation
-from masked_subspace.progress import Events
+from masked_subspace.rounds.recursion import RoundsResult, run_rounds
 
 
 class GMSC(MaskedClusterer):

@@ -7,10 +7,10 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from masked_subspace._common.progress import Events
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, FloatArray, SelfExpressiveClusterer
-from masked_subspace.estimators.cleaning import clean_samples
-from masked_subspace.estimators.representer import MaskedRepresenter
-from masked_subspace.progress import Events
+from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rows.cleaning import clean_samples
 
 _NUMBER_OR_AUTO = [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})]
 

@@ -6,17 +6,17 @@ import inspect
 import warnings
 from typing import Any
 
+from masked_subspace._common.progress import Events
+from masked_subspace._common.threads import thread_count
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.ensemble import EnsembleResult, run_ensemble
-from masked_subspace.estimators.labeler import Evidence
 from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
-from masked_subspace.estimators.prepare import Preparation
-from masked_subspace.estimators.rounds import RoundsResult, run_rounds
-from masked_subspace.estimators.views import rank_views
+from masked_subspace.label.labeler import Evidence
 from masked_subspace.masks.resolve import resolve_soft_mask
 from masked_subspace.masks.soft import ConstantMask, Orientation
-from masked_subspace.progress import Events
-from masked_subspace.threads import thread_count
+from masked_subspace.rounds.ensemble import EnsembleResult, run_ensemble
+from masked_subspace.rounds.recursion import RoundsResult, run_rounds
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import rank_views
 
 MEMBERS = 9
 LINKS_OF_MEMBERS = 4

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from masked_subspace._common.files import write_bytes, write_text
+from masked_subspace._common.progress import Events, SilentEvents, track
+from masked_subspace._common.provenance import code_version, commit, processor
 from masked_subspace.datasets import DatasetError
 from masked_subspace.experiments.compute import load_trial
 from masked_subspace.experiments.figures import figure1, figure2, figure3, figure4
@@ -16,9 +19,6 @@ from masked_subspace.experiments.render import comma_separated, latex, markdown
 from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.settings import Cell, cells, table_entry, table_names
 from masked_subspace.experiments.tables import Row, report_tables, table_rows
-from masked_subspace.files import write_bytes, write_text
-from masked_subspace.progress import Events, SilentEvents, track
-from masked_subspace.provenance import code_version, commit, processor
 from masked_subspace.report import Figure, ReportContent, Table, write_report
 from masked_subspace.report.archive import to_json
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from masked_subspace.files import FileError, ensure_folder
+from masked_subspace._common.files import FileError, ensure_folder
 
 DATABASE = "results.sqlite"
 _FOREIGN_CLAIM_SECONDS = 6 * 3600.0

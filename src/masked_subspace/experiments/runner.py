@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from masked_subspace._common.progress import Events, SilentEvents
 from masked_subspace.experiments.compute import Trial, cell_keys, compute, failure, identity, load_trial
 from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import Cell
-from masked_subspace.progress import Events, SilentEvents
 
 _WORK = "cells"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, load_npz, save_npz
 
-from masked_subspace.files import FileError, write_text, write_with
+from masked_subspace._common.files import FileError, write_text, write_with
 from masked_subspace.report.record import ReportContent, Round, Run
 
 _LARGEST_IMAGES = 64_000_000  # bytes of pixels that details.npz may carry

@@ -9,7 +9,7 @@ import json
 from importlib.resources import files
 from pathlib import Path
 
-from masked_subspace.files import write_text
+from masked_subspace._common.files import write_text
 from masked_subspace.report.payload import payload
 from masked_subspace.report.record import ReportContent
 

@@ -1,0 +1,1 @@
+"""From a representation to labels: graph, embedding, cut, what is known."""

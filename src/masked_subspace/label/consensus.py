@@ -1,0 +1,72 @@
+"""Cutting the agreement of several labelings, without ever writing it down.
+
+With H the n × Σ K_m one-hot matrix of M labelings, the share of them that puts i and j together is P = HHᵀ/M. Its
+normalised eigenvectors are left singular vectors of D^-½H/√M, so they come from a Σ K_m × Σ K_m matrix: linear in n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, hstack
+
+from masked_subspace.label.embedding import unit_rows, vectors_to_weigh, weighted
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+
+def membership(labelings: Sequence[IntArray]) -> csr_array:
+    """H: one column for each cluster of each labeling."""
+    n = len(labelings[0])
+    parts = [
+        csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1)) for labels in labelings
+    ]
+    return csr_array(hstack(parts, format="csr"))
+
+
+def consensus_embedding(labelings: Sequence[IntArray], n_clusters: int) -> FloatArray:
+    """Unit rows whose distances say how often two samples were put together."""
+    H = membership(labelings)
+    scale = 1 / np.sqrt(len(labelings))
+    degree = H @ np.asarray(H.sum(axis=0)).ravel() * scale**2
+    A = csr_array(H.multiply((scale / np.sqrt(degree))[:, None]))
+    values, right = np.linalg.eigh((A.T @ A).toarray())
+    wanted = min(vectors_to_weigh(n_clusters), len(values))
+    values, right = values[::-1][:wanted], right[:, ::-1][:, :wanted]
+    kept = values > 1e-10
+    values, right = values[kept], right[:, kept]
+    vectors = (A @ right) / np.sqrt(values)
+    return unit_rows(weighted(vectors, values, n_clusters))
+
+
+def agreement_with(labels: IntArray, labelings: Sequence[IntArray]) -> FloatArray:
+    """For each sample, how far the labelings agree on its cluster: mean P over its own cluster, less the next best.
+
+    1 means that every labeling puts it with its cluster's samples and with nobody else.
+    """
+    H = membership(labelings)
+    n_clusters = int(labels.max()) + 1
+    own = csr_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), n_clusters))
+    size = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    shares = np.asarray((H @ (H.T @ own)).toarray()) / (len(labelings) * size)
+    rows = np.arange(len(labels))
+    mine = shares[rows, labels].copy()
+    shares[rows, labels] = -1
+    rest = np.maximum(shares.max(axis=1), 0) if n_clusters > 1 else np.zeros(len(labels))
+    certainty: FloatArray = np.clip(mine - rest, 0, 1)
+    return certainty
+
+
+def modularity(W: csr_array, labels: IntArray) -> float:
+    """Share of edge weight inside clusters, less what chance would put there."""
+    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+    total = degree.sum()
+    if total <= 0:
+        return 0.0
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    inside = float(W.data[labels[rows] == labels[W.indices]].sum()) / total
+    return float(inside - ((np.bincount(labels, degree) / total) ** 2).sum())

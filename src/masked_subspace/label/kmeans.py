@@ -1,0 +1,188 @@
+"""k-means on the rows of an embedding, free or from anchors: samples whose cluster is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from masked_subspace.label.kmeans_seeding import SpreadCentres
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+# The weight of a sample whose cluster is known, in mean clusters.
+ANCHOR_WEIGHT = 0.1
+_SMALL = 20_000
+# Above `_SMALL` rows the restarts run on a sample of so many, or of so many a cluster if that is more.
+_SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 500
+_RESTARTS_ON_SAMPLE = 10
+
+
+def restarts_for(n_samples: int) -> int:
+    """Restarts pay on small data; on large data one run is already stable and costs more."""
+    return 20 if n_samples <= _SMALL else 5 if n_samples <= 200_000 else 2
+
+
+def cluster_rows(
+    rows: FloatArray, n_clusters: int, seed: int, n_init: int | None = None, n_threads: int = 1
+) -> IntArray:
+    """`eq:rmsc`, subproblem Q: Σ_ik Q_ik ‖F_i − m_k‖² at its best over restarts.
+
+    On large data the restarts run on a seeded sample of the rows and all rows follow from the best centres: the same
+    optimum in less time, so that more restarts are affordable (docs/scaling.md).
+    """
+    if n_clusters == 1:
+        return np.zeros(len(rows), dtype=np.int32)
+    small = len(rows) <= _SMALL
+    if small:
+        rows = rows.astype(np.float64)
+    rows = _distinct_enough(rows, n_clusters, seed)
+    # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
+    with threadpool_limits(1 if small else n_threads):
+        if small:
+            model = _restarted(n_clusters, n_init or restarts_for(len(rows)), seed)
+        else:
+            centres = _best_of_sample(rows, n_clusters, seed, n_init or _RESTARTS_ON_SAMPLE)
+            model = KMeans(n_clusters, init=centres, n_init=1)
+        labels: IntArray = model.fit(rows).labels_.astype(np.int32)
+    return labels
+
+
+def _restarted(n_clusters: int, n_init: int, seed: int) -> KMeans:
+    return KMeans(n_clusters, init=SpreadCentres(n_init), n_init=n_init, random_state=seed)
+
+
+def _best_of_sample(rows: FloatArray, n_clusters: int, seed: int, n_init: int) -> FloatArray:
+    wanted = min(len(rows), max(_SAMPLE, _SAMPLE_A_CLUSTER * n_clusters))
+    sample = np.sort(np.random.default_rng(seed).choice(len(rows), wanted, replace=False))
+    model = _restarted(n_clusters, n_init, seed).fit(rows[sample].astype(np.float64))
+    centres: FloatArray = model.cluster_centers_.astype(rows.dtype)
+    return centres
+
+
+def _distinct_enough(rows: FloatArray, n_clusters: int, seed: int) -> FloatArray:
+    """Rows jittered below any meaningful distance if fewer than K differ, so that K clusters always exist."""
+    head = rows[: 50 * n_clusters]
+    if len(np.unique(head, axis=0)) >= n_clusters or len(np.unique(rows, axis=0)) >= n_clusters:
+        return rows
+    noise = np.random.default_rng(seed).standard_normal(rows.shape)
+    return rows + (1e-6 * noise).astype(rows.dtype)
+
+
+def cluster_rows_from_anchors(
+    rows: FloatArray, free: IntArray, n_clusters: int, anchors: IntArray, seed: int, n_init: int | None = None
+) -> IntArray:
+    """k-means in which the samples with `anchors` ≥ 0 stay in the cluster of that number.
+
+    Each anchor weighs as much as a tenth of a mean cluster (docs/semi_supervised.md). One start is `free`, a partition
+    found without anchors, its clusters named by the anchors they hold. The others put the centres of anchored clusters
+    at the mean of their anchors and the rest by greedy k-means++ away from these (Basu, Banerjee & Mooney 2002). The
+    smallest weighted Σ‖F_i − m_k‖² counts.
+    """
+    rows = np.ascontiguousarray(rows, dtype=np.float64)
+    restarts = n_init or max(2, restarts_for(len(rows)) // 2)
+    anchored = np.unique(anchors[anchors >= 0])
+    weights = np.where(anchors >= 0, max(1.0, ANCHOR_WEIGHT * len(rows) / n_clusters), 1.0)
+    rng = np.random.default_rng(seed)
+    named = named_by_anchors(free, anchors, n_clusters)
+    named[anchors >= 0] = anchors[anchors >= 0]
+    # With an anchor in every cluster nothing is left to chance.
+    chances = 1 if len(anchored) == n_clusters else restarts
+    starts = [cluster_means(rows, named, n_clusters, weights=weights)]
+    starts += [_centres_from_anchors(rows, n_clusters, anchors, anchored, rng) for _ in range(chances)]
+    best, lowest = named, np.inf
+    for centres in starts:
+        labels, inertia = _lloyd(rows, centres, anchors, weights)
+        if inertia < lowest:
+            best, lowest = labels, inertia
+    return best
+
+
+def cluster_means(
+    rows: FloatArray,
+    labels: IntArray,
+    n_clusters: int,
+    otherwise: FloatArray | None = None,
+    weights: FloatArray | None = None,
+) -> FloatArray:
+    """Mean row of each cluster; an empty one keeps its row of `otherwise` (zero). A label < 0 does not count."""
+    inside = np.flatnonzero(labels >= 0)
+    weight = np.ones(len(inside)) if weights is None else weights[inside]
+    members = csr_array((weight, (labels[inside], inside)), shape=(n_clusters, len(rows)))
+    mass = np.bincount(labels[inside], weight, minlength=n_clusters)[:, None]
+    empty = 0.0 if otherwise is None else otherwise
+    means: FloatArray = np.where(mass > 0, (members @ rows) / np.where(mass > 0, mass, 1), empty)
+    return means
+
+
+def named_by_anchors(labels: IntArray, anchors: IntArray, n_clusters: int) -> IntArray:
+    """The partition with its clusters renumbered so that as many anchors as possible are in the cluster they name."""
+    known = np.flatnonzero(anchors >= 0)
+    overlap = np.zeros((n_clusters, n_clusters))
+    np.add.at(overlap, (labels[known], anchors[known]), 1)
+    name = linear_sum_assignment(-overlap)[1]
+    renamed: IntArray = name[labels].astype(np.int32)
+    return renamed
+
+
+def _centres_from_anchors(
+    rows: FloatArray, n_clusters: int, anchors: IntArray, anchored: IntArray, rng: np.random.Generator
+) -> FloatArray:
+    centres = cluster_means(rows, anchors, n_clusters)
+    nearest = squared_distances(rows, centres[anchored]).min(axis=1, initial=np.inf)
+    trials = 2 + int(np.log(n_clusters))
+    for k in np.setdiff1d(np.arange(n_clusters), anchored):
+        total = nearest.sum()
+        weights = nearest / total if 0 < total < np.inf else None
+        tried = rng.choice(len(rows), trials, p=weights)
+        after = np.minimum(nearest[:, None], squared_distances(rows, rows[tried]))
+        winner = int(after.sum(axis=0).argmin())
+        centres[k], nearest = rows[tried[winner]], after[:, winner]
+    return centres
+
+
+def _lloyd(
+    rows: FloatArray, centres: FloatArray, anchors: IntArray, weights: FloatArray, max_iter: int = 100
+) -> tuple[IntArray, float]:
+    fixed = np.flatnonzero(anchors >= 0)
+    labels: IntArray = np.full(len(rows), -1, dtype=np.int32)
+    for _ in range(max_iter):
+        distance = squared_distances(rows, centres)
+        new = distance.argmin(axis=1).astype(np.int32)
+        new[fixed] = anchors[fixed]
+        _fill_empty(new, distance, anchors)
+        if np.array_equal(new, labels):
+            break
+        labels = new
+        centres = cluster_means(rows, labels, len(centres), centres, weights)
+    return labels, float(weights @ distance[np.arange(len(rows)), labels])
+
+
+def _fill_empty(labels: IntArray, distance: FloatArray, anchors: IntArray) -> None:
+    """Give each empty cluster the free row that is farthest from its centre, in place; no cluster is emptied for it."""
+    size = np.bincount(labels, minlength=distance.shape[1])
+    if size.all():
+        return
+    farthest = np.argsort(-distance[np.arange(len(labels)), labels], kind="stable")
+    free = iter(farthest[anchors[farthest] < 0].tolist())
+    for k in np.flatnonzero(size == 0):
+        row = next((row for row in free if size[labels[row]] > 1), None)
+        if row is None:
+            return
+        size[labels[row]] -= 1
+        labels[row] = k
+        size[k] = 1
+
+
+def squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
+    """‖row − centre‖² for all pairs."""
+    inner = rows @ centres.T
+    squared = np.einsum("ij,ij->i", rows, rows)[:, None] - 2 * inner + np.einsum("ij,ij->i", centres, centres)
+    distances: FloatArray = np.maximum(squared, 0)
+    return distances

@@ -1,0 +1,174 @@
+"""The lower level of the bilevel frame: from a representation to a graph, an embedding and labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator
+
+from masked_subspace.label.diffusion import Settle, cluster_worth, spread_labels
+from masked_subspace.label.embedding import Components, spectral_embedding
+from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.group_assignment import GroupAssigner
+from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
+from masked_subspace.masks.base import row_blocks
+from masked_subspace.masks.pairs import KnownPairs
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Labeling:
+    """What a labeler finds in one round."""
+
+    labels: IntArray
+    affinity: csr_array
+    embedding: FloatArray
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a labeler may use besides the representation: the rows, the known pairs and how strictly to keep them, and
+    how many threads."""
+
+    X: FloatArray
+    known: KnownPairs | None = None
+    hard: bool = False
+    n_threads: int = 1
+
+
+class Labeler(Protocol):
+    """Anything that turns a representation into labels."""
+
+    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling: ...
+
+
+class SpectralLabeler(BaseEstimator):
+    """Affinity φ, spectral embedding, k-means: subproblems F and Q of `eq:rmsc`."""
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        affinity: str = "top-k",
+        n_links: int = 5,
+        n_components: int | str | None = "auto",
+        rank: int | None = None,
+        power: float = 4.0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_links = n_links
+        self.n_components = n_components
+        self.rank = rank
+        self.power = power
+
+    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling:
+        """Labels of one representation; the same input and seed give the same labels."""
+        W = affinity_matrix(representation, self.affinity, n_links=self.n_links, rank=self.rank, power=self.power)
+        return label_graph(W, self.n_clusters, self.n_components, evidence, seed)
+
+
+def label_graph(
+    W: csr_array,
+    n_clusters: int,
+    n_components: Components,
+    evidence: Evidence,
+    seed: int,
+    n_init: int | None = None,
+) -> Labeling:
+    """Spectral clustering of one graph. Known pairs do not bend the embedding: they enter the graph after it."""
+    embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
+    if evidence.known is not None:
+        W = graph_with_pairs(W, evidence.known)
+    labels = label_rows(embedding.vectors, embedding.placed, W, n_clusters, evidence, seed, n_init)
+    return Labeling(labels, W, embedding.vectors)
+
+
+def label_rows(
+    embedding: FloatArray,
+    placed: npt.NDArray[np.bool_],
+    W: csr_array,
+    n_clusters: int,
+    evidence: Evidence,
+    seed: int,
+    n_init: int | None = None,
+) -> IntArray:
+    """k-means on the placed rows of an embedding; the others follow their nearest.
+
+    What is known anchors the clusters, and then spreads over the graph W.
+    """
+    if placed.sum() < max(n_clusters, 0.5 * len(placed)):
+        # The graph is dust: most samples link to nobody. The rows themselves say more than it does.
+        embedding, placed = evidence.X, np.ones(len(placed), dtype=bool)
+    free: IntArray = np.zeros(len(embedding), dtype=np.int32)
+    free[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init, evidence.n_threads)
+    attach_to_nearest(free, placed, evidence.X)
+    known = evidence.known
+    if known is None:
+        return numbered_by_appearance(free)
+    anchors = known.anchors(n_clusters)
+    labels = free.copy()
+    labels[placed] = cluster_rows_from_anchors(
+        embedding[placed], free[placed], n_clusters, anchors[placed], seed, n_init
+    )
+    attach_to_nearest(labels, placed, evidence.X)
+    spread = spread_labels(
+        W,
+        labels,
+        anchors,
+        n_clusters,
+        settle=_settling(known, n_clusters, anchors, evidence.hard),
+        worth=cluster_worth(named_by_anchors(free, anchors, n_clusters), anchors),
+    )
+    return numbered_by_appearance(spread) if known.partial_labels is None else spread
+
+
+def _settling(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool) -> Settle | None:
+    """How the known pairs overrule labels: all of them, known labels only, or not at all."""
+    if hard:
+        return GroupAssigner(known, n_clusters, anchors).settle
+    if known.partial_labels is None:
+        return None
+    return lambda labels, _cost: np.where(anchors >= 0, anchors, labels).astype(labels.dtype)
+
+
+def numbered_by_appearance(labels: IntArray) -> IntArray:
+    """Cluster 0 is the first sample's, 1 the next new one's: the same partition always bears the same numbers."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=labels.dtype)
+    rank[np.argsort(first)] = np.arange(len(first), dtype=labels.dtype)
+    return rank[codes]
+
+
+def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatArray) -> None:
+    """Give each sample that the graph left alone the label of its nearest placed sample by |cosine|, in place."""
+    alone = np.flatnonzero(~placed)
+    home = np.flatnonzero(placed)
+    if len(alone) == 0:
+        return
+    theirs = X[home].T
+    for start, stop in row_blocks(len(alone), len(home)):
+        labels[alone[start:stop]] = labels[home[np.abs(X[alone[start:stop]] @ theirs).argmax(axis=1)]]
+
+
+def graph_with_pairs(W: csr_array, known: KnownPairs, links_a_sample: int = 10) -> csr_array:
+    """The graph without cannot-link edges and with must-link ones, as strong as the strongest edge."""
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    keep = ~known.apart(rows, W.indices)
+    strongest = float(W.data.max(initial=0.0)) or 1.0
+    source, target = known.must_link_edges(links_a_sample)
+    data = np.concatenate([W.data[keep], np.full(2 * len(source), strongest, dtype=W.dtype)])
+    row = np.concatenate([rows[keep], source, target])
+    col = np.concatenate([W.indices[keep], target, source])
+    # Parallel edges are not summed: the strongest counts.
+    order = np.lexsort((-data, col, row))
+    row, col, data = row[order], col[order], data[order]
+    first = np.ones(len(row), dtype=bool)
+    first[1:] = (row[1:] != row[:-1]) | (col[1:] != col[:-1])
+    return csr_array((data[first], (row[first], col[first])), shape=W.shape)

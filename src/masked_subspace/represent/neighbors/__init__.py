@@ -1,0 +1,1 @@
+"""Which samples may rebuild which: exact and approximate search for candidates."""

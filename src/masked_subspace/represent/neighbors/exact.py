@@ -1,0 +1,148 @@
+"""Exact nearest samples by |cosine|: products of blocks (BLAS), each followed at once by a top-m scan of the tile."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from threading import Lock, local
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from masked_subspace.parallel.blocks import block_ranges, read_rows
+from masked_subspace.represent.neighbors.kernels import finish_rows, guess_thresholds, scan_columns, scan_rows
+
+IndexArray = npt.NDArray[np.int32]
+
+_TILE_ROWS = 1024
+_SAMPLE_ROWS = 512
+_GUESS_MARGIN = 3.0
+
+
+def unit_rows(X: Any, start: int, stop: int) -> npt.NDArray[np.float32]:
+    """Rows start..stop at unit length in float32; a zero row stays zero."""
+    rows: npt.NDArray[np.float32] = read_rows(X, start, stop, np.float32)
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    if np.all(np.abs(norms - 1) < 1e-6):
+        return rows
+    scaled: npt.NDArray[np.float32] = np.divide(rows, np.where(norms > 0, norms, 1)[:, None], dtype=np.float32)
+    return scaled
+
+
+class Buffers:
+    """One buffer of keys for each row; see `candidates_kernels`."""
+
+    def __init__(self, n_rows: int, m: int) -> None:
+        self.m = m
+        self.keys = np.empty((n_rows, 2 * m + 32), dtype=np.uint64)
+        self.counts = np.zeros(n_rows, dtype=np.int64)
+        self.thresholds = np.zeros(n_rows, dtype=np.float32)
+
+    def of(self, start: int, stop: int) -> tuple[Any, Any, Any]:
+        rows = slice(start, stop)
+        return self.keys[rows], self.counts[rows], self.thresholds[rows]
+
+    def indices(self) -> IndexArray:
+        out = np.empty((len(self.keys), self.m), dtype=np.int32)
+        finish_rows(self.m, self.keys, self.counts, out)
+        return out
+
+
+def for_each(work: Callable[[Any], None], items: list[Any], n_threads: int) -> None:
+    # BLAS is kept to one thread: the threads here each run their own product.
+    with threadpool_limits(limits=1, user_api="blas"):
+        if n_threads == 1:
+            for item in items:
+                work(item)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            for _ in pool.map(work, items):
+                pass
+
+
+def nearest_of_all(X: Any, m: int, *, n_threads: int = 1, block_size: int | None = None) -> IndexArray:
+    """The m samples nearest to each sample. Every tile is computed once and read in both directions."""
+    n = int(X.shape[0])
+    step = block_size or _TILE_ROWS
+    ranges = list(block_ranges(n, step))
+    blocks = [unit_rows(X, *ends) for ends in ranges] if isinstance(X, np.ndarray) else None
+    buffers, locks, scratch = Buffers(n, m), [Lock() for _ in ranges], local()
+    sample = _column_sample(X, m)
+
+    def block(number: int) -> npt.NDArray[np.float32]:
+        return blocks[number] if blocks is not None else unit_rows(X, *ranges[number])
+
+    def guess(number: int) -> None:
+        tile = block(number) @ sample.T
+        rank = math.ceil(_GUESS_MARGIN * m / n * len(sample)) + 4
+        guess_thresholds(tile, rank, buffers.thresholds[slice(*ranges[number])])
+
+    def visit(pair: tuple[int, int]) -> None:
+        p, q = pair
+        left = block(p)
+        right = left if p == q else block(q)
+        if not hasattr(scratch, "tile"):
+            scratch.tile = np.empty(step * step, dtype=np.float32)
+        tile = scratch.tile[: len(left) * len(right)].reshape(len(left), len(right))
+        np.matmul(left, right.T, out=tile)
+        with ExitStack() as held:
+            for number in sorted({p, q}):
+                held.enter_context(locks[number])
+            scan_rows(tile, np.arange(*ranges[p]), ranges[q][0], m, *buffers.of(*ranges[p]))
+            if p != q:
+                scan_columns(tile, ranges[p][0], m, *buffers.of(*ranges[q]))
+
+    if sample is not None:
+        for_each(guess, list(range(len(ranges))), n_threads)
+    # Diagonals of the grid of tiles, so that threads at work at one time rarely want the same rows.
+    grid = [(p, p + shift) for shift in range(len(ranges)) for p in range(len(ranges) - shift)]
+    for_each(visit, grid, n_threads)
+    return complete(buffers.indices(), X, n_threads=n_threads, block_size=block_size)
+
+
+def complete(found: IndexArray, X: Any, *, n_threads: int = 1, block_size: int | None = None) -> IndexArray:
+    """Search all samples for the rows of `found` that a shortcut left short (a guess too high, lists too small)."""
+    short = np.flatnonzero(found[:, -1] < 0)
+    if len(short):
+        rows = np.concatenate([read_rows(X, i, i + 1, np.float32) for i in short.tolist()])
+        found[short] = nearest_in(X, rows, found.shape[1], own=short, n_threads=n_threads, block_size=block_size)
+    return found
+
+
+def _column_sample(X: Any, m: int) -> Any:
+    """Rows spread evenly over X, or None where guessing thresholds from them would not pay."""
+    n = int(X.shape[0])
+    if n < 4 * _SAMPLE_ROWS or m > n // 16:
+        return None
+    places = np.linspace(0, n - 1, _SAMPLE_ROWS).astype(np.int64)
+    return np.concatenate([unit_rows(X, i, i + 1) for i in places.tolist()])
+
+
+def nearest_in(
+    dictionary: Any,
+    queries: Any,
+    m: int,
+    *,
+    own: npt.NDArray[np.int64] | None = None,
+    n_threads: int = 1,
+    block_size: int | None = None,
+) -> IndexArray:
+    """The m rows of `dictionary` nearest to each query; `own[i]` is the row that query i must not find (itself)."""
+    step = block_size or _TILE_ROWS
+    out = np.empty((int(queries.shape[0]), m), dtype=np.int32)
+    forbidden = np.full(len(out), -1, dtype=np.int64) if own is None else own
+
+    def visit(ends: tuple[int, int]) -> None:
+        rows = unit_rows(queries, *ends)
+        buffers = Buffers(len(rows), m)
+        for start, stop in block_ranges(int(dictionary.shape[0]), step):
+            tile = rows @ unit_rows(dictionary, start, stop).T
+            scan_rows(tile, forbidden[slice(*ends)], start, m, *buffers.of(0, len(rows)))
+        out[slice(*ends)] = buffers.indices()
+
+    for_each(visit, list(block_ranges(len(out), step)), n_threads)
+    return out

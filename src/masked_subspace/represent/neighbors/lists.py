@@ -1,0 +1,134 @@
+"""Approximate nearest samples by |cosine|: an inverted file.
+
+scikit-learn's k-means on a sample gives the centres of the lists; each sample lives in the list of its nearest centre
+and looks into the few lists nearest to it. Who looks into one list is gathered, so that the search is again products of
+blocks with the scan of `candidates_kernels` behind them. docs/scaling.md compares it with faiss and pynndescent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+from threadpoolctl import threadpool_limits
+
+from masked_subspace.parallel.active import active_engine
+from masked_subspace.parallel.blocks import block_ranges
+from masked_subspace.parallel.engine import Engine
+from masked_subspace.represent.neighbors.exact import Buffers, IndexArray, complete, nearest_in
+from masked_subspace.represent.neighbors.kernels import scan_listed
+
+LIST_SIZE = 512
+N_PROBES = 12
+
+_TRAINING_ROWS_A_LIST = 64
+_MOST_LISTS = 1 << 14
+_QUERIES_AT_ONCE = 1 << 14
+_NORM_BLOCK = 1 << 14
+
+
+def nearest_by_lists(
+    X: Any,
+    m: int,
+    *,
+    n_probes: int = N_PROBES,
+    list_size: int = LIST_SIZE,
+    n_threads: int = 1,
+    random_state: Any = 0,
+    engine: Engine | None = None,
+) -> IndexArray:
+    """About the m samples nearest to each sample: the best m among the lists it looks into."""
+    n = int(X.shape[0])
+    n_lists = int(np.clip(n // list_size, 1, _MOST_LISTS))
+    # Every sample must see more than m others, whatever the list size.
+    n_probes = min(n_lists, max(n_probes, 1 + 2 * m * n_lists // n))
+    engine = engine or active_engine(n_threads)
+    blocks = list(block_ranges(n, _QUERIES_AT_ONCE))
+    probing = _Probing(X, _centres(X, n_lists, random_state), n_probes)
+    lists = _Lists.of(X, np.concatenate(list(engine.run(_probe, probing, blocks))), m)
+    out = np.full((n, m), -1, dtype=np.int32)
+    for ends, found in zip(blocks, engine.run(_search, lists, blocks), strict=True):
+        out[lists.order[slice(*ends)]] = found
+    return complete(out, X, n_threads=n_threads)
+
+
+@dataclass(frozen=True)
+class _Probing:
+    X: Any
+    centres: npt.NDArray[np.float32]
+    n_probes: int
+
+
+def _probe(probing: _Probing, ends: tuple[int, int]) -> IndexArray:
+    return nearest_in(probing.centres, probing.X[slice(*ends)], probing.n_probes)
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Which lists each sample looks into (its home first), and who lives in each list."""
+
+    X: Any
+    probes: IndexArray
+    order: npt.NDArray[np.intp]  # samples by home list
+    starts: npt.NDArray[np.intp]  # where each list begins in `order`
+    scale: npt.NDArray[np.float32] | None
+    m: int
+
+    @classmethod
+    def of(cls, X: Any, probes: IndexArray, m: int) -> _Lists:
+        home = probes[:, 0]
+        order = np.argsort(home, kind="stable")
+        starts = np.searchsorted(home[order], np.arange(int(probes.max()) + 2))
+        return cls(X, probes, order, starts, _inverse_norms(X), m)
+
+
+def _search(lists: _Lists, ends: tuple[int, int]) -> IndexArray:
+    """Candidates of the samples order[start:stop]: neighbours in space, so that many look into the same lists."""
+    queries = lists.order[slice(*ends)]
+    buffers = Buffers(len(queries), lists.m)
+    rows = _picked(lists.X, queries, lists.scale)
+    probes = lists.probes[queries]
+    # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
+    for part in (probes[:, :1], probes[:, 1:]):
+        wanted = part.ravel()
+        by_list = np.argsort(wanted, kind="stable")
+        bounds = np.searchsorted(wanted[by_list], np.arange(len(lists.starts)))
+        for number in np.flatnonzero(np.diff(bounds)).tolist():
+            slots = by_list[bounds[number] : bounds[number + 1]] // part.shape[1]
+            members = lists.order[lists.starts[number] : lists.starts[number + 1]]
+            tile = rows[slots] @ _picked(lists.X, members, lists.scale).T
+            scan_listed(tile, slots, queries[slots], members, lists.m, buffers.keys, buffers.counts, buffers.thresholds)
+    return buffers.indices()
+
+
+def _centres(X: Any, n_lists: int, random_state: Any) -> npt.NDArray[np.float32]:
+    n = int(X.shape[0])
+    random = check_random_state(random_state)
+    places = np.sort(random.choice(n, min(n, _TRAINING_ROWS_A_LIST * n_lists), replace=False))
+    sample = _picked(X, places, None)
+    sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    # One thread: with more, sums in another order could move a centre and with it a label.
+    with threadpool_limits(limits=1):
+        means = KMeans(n_lists, init="random", n_init=1, max_iter=10, random_state=random).fit(sample)
+    return np.asarray(means.cluster_centers_, dtype=np.float32)
+
+
+def _picked(X: Any, places: npt.NDArray[np.integer], scale: Any) -> npt.NDArray[np.float32]:
+    rows = np.asarray(X[places], dtype=np.float32)
+    return rows if scale is None else rows * scale[places, None]
+
+
+def _inverse_norms(X: Any) -> npt.NDArray[np.float32] | None:
+    """1/‖x‖ of each row, or None if all rows have unit length already."""
+    n = int(X.shape[0])
+    norms = np.empty(n, dtype=np.float32)
+    for start, stop in block_ranges(n, _NORM_BLOCK):
+        rows = np.asarray(X[start:stop], dtype=np.float32)
+        norms[start:stop] = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    if np.all(np.abs(norms - 1) < 1e-6):
+        return None
+    return np.where(norms > 0, 1 / np.maximum(norms, np.finfo(np.float32).tiny), 0).astype(np.float32)

@@ -1,0 +1,1 @@
+"""Algorithm 1 on the candidates of each sample: n small problems."""

@@ -1,0 +1,210 @@
+"""One block of samples: gather the candidates, form the small Gram matrices once, solve every setting on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.sparse.kernels import admm_rows, compress_rows, gather_rows
+from masked_subspace.represent.sparse.products import ProductStore
+from masked_subspace.represent.sparse.stepwise import stepwise_rows
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IndexArray = npt.NDArray[np.int32]
+
+Method = Literal["admm", "stepwise"]
+
+# Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
+_FACTOR_BELOW = 0.5
+# Accuracy of the Z step relative to its right side: a few rounding errors.
+_SOLVE_TOL = {np.dtype(np.float32): 5e-7, np.dtype(np.float64): 1e-15}
+
+
+@dataclass(frozen=True)
+class SparseProblem:
+    """What all blocks read. `targets` is None when the samples rebuild each other."""
+
+    dictionary: FloatArray
+    candidates: IndexArray
+    settings: tuple[AdmmSettings, ...]
+    soft_masks: tuple[SoftMask | None, ...]
+    hard_mask: HardMask | None
+    first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
+    targets: FloatArray | None = None
+    samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
+    method: Method = "admm"
+    products: ProductStore | None = None  # for threads of one process, all samples in order, no residual model
+
+
+@dataclass(frozen=True)
+class BlockSolution:
+    """Rows of Q as the three arrays of CSR, and what the stopping rule and the history need."""
+
+    counts: npt.NDArray[np.int64]
+    indices: IndexArray
+    data: FloatArray
+    objective: npt.NDArray[np.float64]
+    residuals: npt.NDArray[np.float64]  # (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), the largest of the block
+    least_iter: int
+    most_iter: int
+    noise: FloatArray | None = None
+    outliers: csr_array | None = None
+
+
+@dataclass(frozen=True)
+class SmallProblems:
+    """The problems of a block: b samples with v variables each."""
+
+    columns: IndexArray  # b × v, which sample each variable belongs to
+    rows: FloatArray  # b × v × d, those samples (none if H was known)
+    targets: FloatArray  # b × d (none if H was known)
+    H: FloatArray  # b × v × v, products of the rows
+    g: FloatArray  # b × v, products of the rows with the target
+    energy: FloatArray  # b, ‖x‖² of each target
+    allowed: npt.NDArray[np.bool_]  # b × v
+
+
+def solve_block(problem: SparseProblem, block: tuple[int, int]) -> list[BlockSolution]:
+    """Solutions of all settings for the samples start..stop."""
+    start, stop = block
+    small = small_problems(problem, start, stop)
+    solve = solve_admm if problem.method == "admm" else _solve_stepwise
+    numbers = sample_numbers(problem, start, stop)
+    prices: dict[int, FloatArray] = {}
+    return [
+        solve(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
+        for setting, mask, first_stop in zip(problem.settings, problem.soft_masks, problem.first_stops, strict=True)
+    ]
+
+
+def sample_numbers(problem: SparseProblem, start: int, stop: int) -> IndexArray:
+    """The samples of a block."""
+    return np.arange(start, stop, dtype=np.int32) if problem.samples is None else problem.samples[start:stop]
+
+
+def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProblems:
+    """Gather the rows of the candidates and multiply them, once for all settings."""
+    numbers = sample_numbers(problem, start, stop)
+    candidates = problem.candidates[numbers]
+    own = problem.targets is None
+    # Algorithm 1 keeps the forbidden diagonal as a variable of Z, so the sample itself is the last one.
+    columns = np.concatenate([candidates, numbers[:, None]], axis=1) if own else np.ascontiguousarray(candidates)
+    rows, H = _gathered_products(problem, columns, start, stop)
+    targets = rows[:, -1] if problem.targets is None else np.ascontiguousarray(problem.targets[start:stop])
+    allowed = columns >= 0
+    if own:
+        g, energy = H[:, -1, :].copy(), H[:, -1, -1].copy()
+        allowed[:, -1] = False
+        if problem.hard_mask is not None and not problem.hard_mask.diagonal_only:
+            allowed[:, :-1] &= problem.hard_mask.allowed(numbers[:, None], candidates)
+    else:
+        g = np.ascontiguousarray(np.matmul(rows, targets[:, :, None])[:, :, 0])
+        energy = np.einsum("ij,ij->i", targets, targets)
+    return SmallProblems(columns, rows, targets, H, g, energy, allowed)
+
+
+def _gathered_products(
+    problem: SparseProblem, columns: IndexArray, start: int, stop: int
+) -> tuple[FloatArray, FloatArray]:
+    """The rows of the variables and their products; no rows where the products are known already."""
+    width, kept = problem.dictionary.shape[1], problem.products
+    known = None if kept is None else kept.read(start, stop)
+    if known is not None:
+        return np.empty((0, columns.shape[1], width), dtype=known.dtype), known
+    rows = np.empty((*columns.shape, width), dtype=problem.dictionary.dtype)
+    gather_rows(problem.dictionary, columns, rows)
+    H = np.matmul(rows, rows.transpose(0, 2, 1))
+    if kept is not None:
+        kept.write(start, H)
+    return rows, H
+
+
+def _weights(
+    settings: AdmmSettings,
+    mask: SoftMask | None,
+    numbers: IndexArray,
+    small: SmallProblems,
+    known: dict[int, FloatArray],
+) -> FloatArray:
+    """γ Mˢ⊙Mˢ on the block's pairs; settings that share a mask share the look-up."""
+    if mask is None:
+        return np.zeros_like(small.g)
+    if id(mask) not in known:
+        price = np.asarray(mask.at(numbers[:, None], small.columns), dtype=small.H.dtype)
+        known[id(mask)] = price * price
+    weights: FloatArray = small.H.dtype.type(settings.mask_weight) * known[id(mask)]
+    return weights
+
+
+def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:
+    dtype = small.H.dtype
+    Q = np.empty_like(small.g)
+    n_iter = np.zeros(len(Q), dtype=np.int64)
+    residuals, objective = np.zeros((len(Q), 3)), np.zeros(settings.max_iter)
+    numbers = np.array([settings.sparsity, settings.penalty, settings.penalty_growth, settings.tol, _SOLVE_TOL[dtype]])
+    modelled = settings.has_residual_model
+    parts = np.zeros((2, *small.targets.shape) if modelled else (2, 0, 0), dtype=dtype)
+    prices = np.array([-1 if one is None else one for one in (settings.noise, settings.outliers)], dtype=dtype)
+    seen = slice(None if modelled else 0)
+    model = (small.rows[seen], small.targets[seen], parts[0], parts[1], prices)
+    admm_rows(
+        small.H,
+        small.g,
+        small.energy,
+        weights,
+        small.allowed,
+        _factor(small.H, settings),
+        model,
+        numbers,
+        np.array([first_stop, settings.max_iter]),
+        Q,
+        n_iter,
+        residuals,
+        objective,
+    )
+    return BlockSolution(
+        *_compressed(Q, small),
+        objective,
+        residuals.max(axis=0, initial=0.0),
+        int(n_iter.min(initial=settings.max_iter)),
+        int(n_iter.max(initial=0)),
+        None if settings.noise is None else parts[0],
+        None if settings.outliers is None else csr_array(parts[1]),
+    )
+
+
+def _factor(H: FloatArray, settings: AdmmSettings) -> tuple[FloatArray, FloatArray]:
+    """Eigenvectors (as rows) and eigenvalues where a small first penalty would make conjugate gradients slow."""
+    if settings.penalty >= _FACTOR_BELOW * float(np.einsum("bii->", H)) / max(1, H.shape[0] * H.shape[1]):
+        return np.empty((0, 0, 0), dtype=H.dtype), np.empty((0, 0), dtype=H.dtype)
+    values, vectors = np.linalg.eigh(H)
+    return np.ascontiguousarray(vectors.transpose(0, 2, 1)), values
+
+
+def _solve_stepwise(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, _: int) -> BlockSolution:
+    Q = np.zeros_like(small.g)
+    moves = np.zeros(len(Q), dtype=np.int64)
+    value = stepwise_rows(
+        small.H, small.g, small.energy, weights, small.allowed, settings.sparsity, settings.max_iter, Q, moves
+    )
+    unfinished = float(np.any(moves >= settings.max_iter))
+    return BlockSolution(
+        *_compressed(Q, small),
+        np.array([value]),
+        np.array([unfinished, 0.0, 0.0]),
+        int(moves.min(initial=settings.max_iter)),
+        int(moves.max(initial=0)),
+    )
+
+
+def _compressed(Q: FloatArray, small: SmallProblems) -> tuple[npt.NDArray[np.int64], IndexArray, FloatArray]:
+    counts = np.zeros(len(Q), dtype=np.int64)
+    indices, data = np.empty(Q.size, dtype=np.int32), np.empty(Q.size, dtype=Q.dtype)
+    total = compress_rows(Q, small.columns, small.allowed, counts, indices, data)
+    return counts, indices[:total].copy(), data[:total].copy()

@@ -1,0 +1,228 @@
+"""Algorithm 1 when each sample sees only its candidates: n small problems instead of one n × n problem.
+
+Memory is O(n·m) and every matrix is CSR. With all other samples as candidates this is the dense Algorithm 1.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, vstack
+
+from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.parallel.active import active_engine
+from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
+from masked_subspace.parallel.engine import Engine
+from masked_subspace.parallel.spill import is_dask_array, rows_in_file
+from masked_subspace.represent.model import AdmmSettings, SolverResult
+from masked_subspace.represent.neighbors.exact import nearest_in
+from masked_subspace.represent.sparse.block import BlockSolution, Method, SparseProblem, solve_block
+from masked_subspace.represent.sparse.products import ProductStore
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IndexArray = npt.NDArray[np.int32]
+Progress = Callable[[int, float], None]
+
+_BLOCK_BYTES = 1 << 24
+
+
+def solve_sparse(
+    X: Any,
+    settings: AdmmSettings,
+    *,
+    candidates: IndexArray,
+    hard_mask: HardMask | None = None,
+    soft_mask: SoftMask | None = None,
+    method: Method = "admm",
+    n_threads: int = 1,
+    block_size: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> SolverResult:
+    """BMSC (`soft_mask=None`) or GMSC with row i of Z supported on `candidates[i]` (−1: no candidate)."""
+    return solve_sparse_many(
+        X,
+        [settings],
+        candidates=candidates,
+        hard_mask=hard_mask,
+        soft_masks=soft_mask,
+        method=method,
+        n_threads=n_threads,
+        block_size=block_size,
+        engine=engine,
+        progress=progress,
+    )[0]
+
+
+def solve_sparse_many(
+    X: Any,
+    settings_list: Sequence[AdmmSettings],
+    *,
+    candidates: IndexArray,
+    hard_mask: HardMask | None = None,
+    soft_masks: SoftMask | Sequence[SoftMask | None] | None = None,
+    method: Method = "admm",
+    n_threads: int = 1,
+    block_size: int | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    products: ProductStore | None = None,
+) -> list[SolverResult]:
+    """Several settings on the same candidates: rows are gathered and multiplied once for all of them.
+
+    `soft_masks` is one mask for all settings or a sequence with one (or None) for each. `progress` is told the number
+    of samples that are done and the largest stopping value so far. `products` carries the multiplied rows from one call
+    to the next with the same X and candidates; it is of use to threads of this process only, and without noise or
+    outliers.
+    """
+    began = time.perf_counter()
+    X = _checked(X)
+    candidates = _checked_candidates(candidates, len(X))
+    if not settings_list:
+        raise ValueError("settings_list is empty; give at least one AdmmSettings.")
+    if soft_masks is None or isinstance(soft_masks, SoftMask):
+        soft_masks = [soft_masks] * len(settings_list)
+    if len(soft_masks) != len(settings_list):
+        raise ValueError(f"soft_masks has {len(soft_masks)} entries for {len(settings_list)} settings; give one each.")
+    _check_method(method, settings_list)
+    engine = engine or active_engine(n_threads)
+    problem = SparseProblem(
+        X,
+        candidates,
+        tuple(settings_list),
+        tuple(soft_masks),
+        hard_mask,
+        (1,) * len(settings_list),
+        method=method,
+        products=_usable(products, candidates, settings_list, engine),
+    )
+    blocks = list(block_ranges(len(X), block_size or _default_block(candidates.shape[1] + 1, X)))
+    solved = _solve_in_step(problem, blocks, engine, progress)
+    seconds = time.perf_counter() - began
+    return [
+        _assembled(one, settings, (len(X), len(X)), seconds / len(solved))
+        for one, settings in zip(solved, settings_list, strict=True)
+    ]
+
+
+def represent_over(
+    dictionary: Any,
+    X_new: Any,
+    settings: AdmmSettings,
+    *,
+    n_candidates: int = 64,
+    n_threads: int = 1,
+    engine: Engine | None = None,
+) -> csr_array:
+    """New samples rebuilt from a dictionary, n_new × n_dictionary; nothing is forbidden: a known one finds itself."""
+    dictionary, X_new = _checked(dictionary, "dictionary"), _checked(X_new, "X_new")
+    if dictionary.shape[1] != X_new.shape[1]:
+        raise ValueError(f"X_new has {X_new.shape[1]} features but the dictionary has {dictionary.shape[1]}.")
+    if n_candidates < 1:
+        raise ValueError(f"n_candidates is {n_candidates!r}; it must be ≥ 1.")
+    m = min(n_candidates, len(dictionary))
+    found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
+    X_new = X_new.astype(dictionary.dtype, copy=False)
+    problem = SparseProblem(dictionary, found, (settings,), (None,), None, (1,), targets=X_new)
+    blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
+    parts = [one[0] for one in (engine or active_engine(n_threads)).run(solve_block, problem, blocks)]
+    return _assembled(parts, settings, (len(X_new), len(dictionary)), 0.0).representation
+
+
+def _usable(
+    products: ProductStore | None, candidates: IndexArray, settings_list: Sequence[AdmmSettings], engine: Engine
+) -> ProductStore | None:
+    """The store, or None where its contents would not come back or the rows are needed all the same."""
+    if products is None or not getattr(engine, "shares_memory", False):
+        return None
+    wanted = (len(candidates), candidates.shape[1] + 1)
+    if products.shape != wanted:
+        raise ValueError(f"products has shape {products.shape}; these candidates need a ProductStore of {wanted}.")
+    return None if any(settings.has_residual_model for settings in settings_list) else products
+
+
+def _check_method(method: str, settings_list: Sequence[AdmmSettings]) -> None:
+    if method not in ("admm", "stepwise"):
+        raise ValueError(f'method is {method!r}; choose "admm" or "stepwise".')
+    if method == "stepwise" and any(settings.has_residual_model for settings in settings_list):
+        raise ValueError('method="stepwise" has no model for noise or outliers; use method="admm" or set them to None.')
+
+
+def _checked(X: Any, name: str = "X") -> FloatArray:
+    check_rows(X, name)
+    if is_dask_array(X):
+        X = rows_in_file(X)
+    array: FloatArray = np.ascontiguousarray(X, dtype=float_dtype(X))
+    return array
+
+
+def _checked_candidates(candidates: IndexArray, n: int) -> IndexArray:
+    candidates = np.ascontiguousarray(candidates, dtype=np.int32)
+    if candidates.ndim != 2 or len(candidates) != n:
+        raise ValueError(
+            f"candidates has shape {candidates.shape}; give one row of sample numbers for each of {n} samples."
+        )
+    if candidates.max(initial=-1) >= n:
+        raise ValueError(f"candidates names sample {candidates.max()}; samples are 0..{n - 1}.")
+    return candidates
+
+
+def _default_block(n_variables: int, X: FloatArray) -> int:
+    """Gathered rows of one block stay near 16 MB."""
+    return int(np.clip(_BLOCK_BYTES // (n_variables * (X.shape[1] + n_variables) * X.itemsize), 8, 512))
+
+
+def _solve_in_step(
+    problem: SparseProblem, blocks: list[tuple[int, int]], engine: Engine, progress: Progress | None
+) -> list[list[BlockSolution]]:
+    """All blocks; in float64 repeated until every sample has run the same number of iterations.
+
+    Algorithm 1 stops when the largest change over *all* samples is small. A sample alone may stop earlier; float32 lets
+    it (the difference is below tol), float64 reruns with the latest stop as the first one permitted.
+    """
+    while True:
+        solved: list[list[BlockSolution]] = [[] for _ in problem.settings]
+        worst = 0.0
+        for (_, stop), parts in zip(blocks, engine.run(solve_block, problem, blocks), strict=True):
+            for one, part in zip(solved, parts, strict=True):
+                one.append(part)
+                worst = max(worst, float(part.residuals[0]))
+            if progress is not None:
+                progress(stop, worst)
+        most = tuple(max((part.most_iter for part in one), default=0) for one in solved)
+        least = tuple(min((part.least_iter for part in one), default=0) for one in solved)
+        if problem.method == "stepwise" or problem.dictionary.dtype == np.float32 or least == most:
+            return solved
+        problem = replace(problem, first_stops=most)
+
+
+def _assembled(
+    parts: list[BlockSolution], settings: AdmmSettings, shape: tuple[int, int], seconds: float
+) -> SolverResult:
+    counts = np.concatenate([part.counts for part in parts])
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    indices = np.concatenate([part.indices for part in parts])
+    if indptr[-1] < np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)
+    else:
+        indices = indices.astype(np.int64)
+    Q = csr_array((np.concatenate([part.data for part in parts]), indices, indptr), shape=shape)
+    n_iter = max(part.most_iter for part in parts)
+    stopping, off_mask, off_sparse = np.max([part.residuals for part in parts], axis=0)
+    return SolverResult(
+        representation=Q,
+        n_iter=n_iter,
+        converged=bool(stopping < settings.tol),
+        stopping_value=float(stopping),
+        mask_residual=float(off_mask),
+        sparsity_residual=float(off_sparse),
+        objective=np.sum([part.objective for part in parts], axis=0)[:n_iter],
+        seconds=seconds,
+        noise=np.concatenate([part.noise for part in parts]) if parts[0].noise is not None else None,
+        outliers=csr_array(vstack([part.outliers for part in parts])) if parts[0].outliers is not None else None,
+    )

@@ -1,0 +1,1 @@
+"""What happens to the rows before anything else: checks, views, cleaning."""

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from masked_subspace.label.graph import affinity_matrix, keep_largest, rows_by_maximum
+
+Z = np.array([[9.0, -2, 1, 0], [0, 0, 0.5, 4], [0, 0, 0, 0], [3, -6, 1.5, 0]])
+
+
+def test_symmetric_is_the_papers_phi_without_the_diagonal():
+    expected = (np.abs(Z) + np.abs(Z).T) / 2
+    np.fill_diagonal(expected, 0)
+    for given in (Z, csr_array(Z)):
+        np.testing.assert_allclose(affinity_matrix(given, "symmetric").toarray(), expected)
+
+
+def test_normalized_divides_rows_by_their_maximum():
+    A = np.abs(Z)
+    np.fill_diagonal(A, 0)
+    rows = A / np.where(A.max(axis=1) > 0, A.max(axis=1), 1)[:, None]
+    np.testing.assert_allclose(affinity_matrix(Z, "normalized").toarray(), (rows + rows.T) / 2)
+
+
+def test_top_k_keeps_the_largest_of_each_row_before_symmetrising():
+    W = affinity_matrix(Z, "top-k", n_links=1).toarray()
+    expected = np.zeros((4, 4))
+    expected[0, 1] = expected[1, 3] = expected[3, 1] = 1
+    np.testing.assert_allclose(W, (expected + expected.T) / 2)
+    np.testing.assert_allclose(
+        affinity_matrix(Z, "top-k", n_links=9).toarray(), affinity_matrix(Z, "normalized").toarray()
+    )
+
+
+@pytest.mark.parametrize("kind", ["top-k", "symmetric", "normalized", "shape-interaction"])
+def test_every_graph_is_symmetric_nonnegative_and_has_no_loops(kind):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(30, 30)) * (rng.uniform(size=(30, 30)) < 0.3)
+    W = affinity_matrix(csr_array(dense), kind)
+    assert isinstance(W, csr_array)
+    W = W.toarray()
+    np.testing.assert_allclose(W, W.T, atol=1e-12)
+    assert W.min() >= 0
+    assert np.abs(np.diag(W)).max() == 0
+
+
+def test_float32_stays_float32():
+    for kind in ("top-k", "symmetric", "normalized"):
+        assert affinity_matrix(csr_array(Z.astype(np.float32)), kind).dtype == np.float32
+
+
+def test_shape_interaction_of_a_block_diagonal_projection_is_block_diagonal():
+    basis = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 2)))[0]
+    P = np.zeros((12, 12))
+    P[:6, :6] = P[6:, 6:] = basis @ basis.T
+    W = affinity_matrix(P, "shape-interaction").toarray()
+    assert np.abs(W[:6, 6:]).max() == 0
+    assert W[:6, :6].max() == pytest.approx(1)
+
+
+def test_unknown_kind_and_bad_k_are_refused():
+    with pytest.raises(ValueError, match="affinity is 'best'"):
+        affinity_matrix(Z, "best")
+    with pytest.raises(ValueError, match="n_links is 0"):
+        keep_largest(csr_array(Z), 0)
+
+
+def test_empty_rows_and_matrices_survive():
+    empty = csr_array((3, 3))
+    assert affinity_matrix(empty, "top-k").nnz == 0
+    assert rows_by_maximum(csr_array(Z)).toarray()[2].tolist() == [0, 0, 0, 0]

@@ -1,0 +1,140 @@
+"""v2: gross errors are found and taken out."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics import f1_score
+
+from masked_subspace import GMSC, RMSC
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rows.cleaning import clean_samples, distance_to_range, rebuild, robust_deviation
+
+
+def corrupted_subspaces(share, seed=0):
+    """Four subspaces of dimension 3 in 100, 40 samples each, noise .02, entries shifted by ±.5."""
+    return make_subspaces(4, 3, 100, 40, noise=0.02, outliers=share, random_state=seed)
+
+
+def found(model, data):
+    return f1_score(data.outlier_mask.ravel(), (model.outliers_.toarray() != 0).ravel())
+
+
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.06])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cleaned_samples_find_the_entries_and_the_subspaces(share, seed):
+    data = corrupted_subspaces(share, seed)
+    model = GMSC(4, outliers="auto", random_state=0).fit(data.data)
+    assert found(model, data) > 0.95
+    assert clustering_accuracy(data.target, model.labels_) == 1
+
+
+def test_several_members_take_the_cleaned_samples_too():
+    data = corrupted_subspaces(0.06)
+    model = RMSC(4, members=3, outliers="auto", random_state=0).fit(data.data)
+    assert found(model, data) > 0.95
+    assert clustering_accuracy(data.target, model.labels_) == 1
+
+
+def test_views_are_judged_on_the_samples_as_given():
+    data = corrupted_subspaces(0.06)
+    settings = {"members": 2, "max_rounds": 1, "random_state": 0}
+    given = RMSC(4, **settings).fit(data.data)
+    cleaned = RMSC(4, outliers="auto", **settings).fit(data.data)
+    assert cleaned.outliers_.nnz > 0
+    assert cleaned.view_scores_ == given.view_scores_
+
+
+PAPER = {"center": False, "normalize": False, "sparsity": 0.005, "penalty": 1.0, "penalty_growth": 1.1}
+
+
+@pytest.mark.parametrize(("share", "least"), [(0.01, 1.0), (0.03, 0.95)])
+def test_v2_with_a_price_beats_v1(share, least):
+    """`eq:gmsc-n` as the paper has it: O leaves the target, the dictionary stays corrupted."""
+    data = corrupted_subspaces(share)
+    v1, v2 = (
+        GMSC(4, outliers=price, affinity="symmetric", random_state=0, **PAPER).fit(data.data) for price in (None, 0.005)
+    )
+    accuracy = [clustering_accuracy(data.target, model.labels_) for model in (v1, v2)]
+    assert accuracy[1] >= least
+    assert accuracy[1] > accuracy[0]
+    assert found(v2, data) > 0.85
+
+
+def test_samples_plus_outliers_are_the_data():
+    data = corrupted_subspaces(0.03)
+    cleaned = clean_samples(data.data)
+    np.testing.assert_allclose(cleaned.samples + cleaned.outliers.toarray(), data.data, atol=1e-12)
+    before, after = (np.linalg.norm(X - data.clean) for X in (data.data, cleaned.samples))
+    assert after < 0.4 * before
+    assert cleaned.price > 0
+
+
+def test_clean_data_stay_as_they_are():
+    data = corrupted_subspaces(0.0)
+    assert clean_samples(data.data).outliers.nnz < 0.001 * data.data.size
+
+
+def test_cleaning_is_deterministic_and_keeps_its_type():
+    X = corrupted_subspaces(0.03).data.astype(np.float32)
+    one, two = clean_samples(X, seed=1), clean_samples(X, seed=1)
+    assert one.samples.dtype == np.float32
+    np.testing.assert_array_equal(one.samples, two.samples)
+
+
+def test_a_value_between_those_of_the_neighbours_is_inside_their_range():
+    samples = np.array([[1, 2, -1, 0], [2, 4.4, -2, 0], [-3, -5.4, 3, 0], [1, 2, -1, 0.5], [0, 0, 0, 1]])
+    nearest = np.array([[1, 2], [0, 2], [0, 1], [0, 1], [0, 3]])
+    outside = distance_to_range(nearest, samples, samples)
+    np.testing.assert_allclose(outside[0, :2], 0, atol=0.02)  # neighbours of other lengths and signs
+    assert outside[3, 3] == 0.5  # both neighbours have a zero there
+    assert np.all(np.isinf(outside[4]))  # no neighbour is like it
+
+
+def test_edges_that_move_from_sample_to_sample_are_no_errors():
+    """A bar that turns: hard to rebuild from its neighbours, and nothing is wrong with it."""
+    height, width = np.mgrid[-1:1:24j, -1:1:24j]
+    turned = [np.abs(np.cos(a) * height + np.sin(a) * width) < 0.3 for a in np.linspace(0, np.pi, 60, endpoint=False)]
+    X = np.array(turned, dtype=np.float64).reshape(60, -1)
+    assert clean_samples(X).outliers.nnz < 0.02 * X.size
+    rng = np.random.default_rng(0)
+    hit = rng.random(X.shape) < 0.03
+    Y = np.where(hit, 1 - X, X)
+    cleaned = clean_samples(Y)
+    assert f1_score(hit.ravel(), (cleaned.outliers.toarray() != 0).ravel()) > 0.6
+    assert np.linalg.norm(cleaned.samples - X) < 0.7 * np.linalg.norm(Y - X)
+
+
+@pytest.mark.parametrize("constant", [100, 500])
+def test_constant_features_do_not_lower_the_bar(constant):
+    data = make_subspaces(4, 3, 100, 40, noise=0.02, outliers=0.03, random_state=0)
+    alone = clean_samples(data.data)
+    padded = clean_samples(np.c_[data.data, np.zeros((160, constant))])
+    np.testing.assert_array_equal(padded.outliers.toarray()[:, :100] != 0, alone.outliers.toarray() != 0)
+    assert padded.price == pytest.approx(alone.price)
+
+
+def test_samples_that_are_rebuilt_exactly_have_no_outliers():
+    X = np.repeat(np.eye(6), 5, axis=0)
+    assert clean_samples(X).outliers.nnz == 0
+
+
+def test_rebuilt_rows_ignore_entries_that_are_not_trusted():
+    rng = np.random.default_rng(0)
+    atoms = rng.normal(size=(2, 50))
+    target = np.array([3 * atoms[0]])
+    target[0, 7] = 1000
+    trusted = np.ones((1, 50), dtype=bool)
+    trusted[0, 7] = False
+    Z = csr_array(np.array([[1.0, 0.0]]))
+    np.testing.assert_allclose(rebuild(Z, atoms, target, trusted)[0], 3 * atoms[0] / 1.1, rtol=1e-9)
+    nothing = csr_array((1, 2))
+    np.testing.assert_array_equal(rebuild(nothing, atoms, target, trusted), 0)
+
+
+def test_deviation_is_that_of_the_majority():
+    rng = np.random.default_rng(0)
+    residual = rng.normal(scale=2, size=(300, 300))
+    assert robust_deviation(residual, 0) == pytest.approx(2, rel=0.02)
+    residual[rng.random(residual.shape) < 0.05] += 100
+    assert robust_deviation(residual, 0) == pytest.approx(2, rel=0.1)
