@@ -13,6 +13,8 @@ from scipy.sparse.linalg import eigsh
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
+
 
 def _table(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> npt.NDArray[np.int64]:
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
@@ -105,8 +107,10 @@ def _second_eigenvalue(W: csr_array) -> float:
     scale = 1 / np.sqrt(np.asarray(W.sum(axis=1)).ravel())
     S = csr_array(W.multiply(scale[:, None]).multiply(scale[None, :]))
     if n <= 400:
-        return float(1 - np.linalg.eigvalsh(S.toarray())[-2])
-    return float(1 - eigsh(S, 2, which="LA", v0=np.ones(n), return_eigenvectors=False).min())
+        return float(1 - eigenpairs(S.toarray())[0][-2])
+    # Not the constant vector: on a regular graph it is an eigenvector, and the iteration would end with it at once.
+    start = np.random.default_rng(0).uniform(0.5, 1, n)
+    return float(1 - eigsh(S, 2, which="LA", v0=start, return_eigenvectors=False).min())
 
 
 def _as_csr(matrix: Any) -> csr_array:

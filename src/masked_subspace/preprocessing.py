@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.special
-from scipy.linalg import eigh
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from masked_subspace._common.files import replacing
 from masked_subspace._common.progress import events_for, track
+from masked_subspace._common.symmetric_eigen import largest_eigenpairs
 from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -189,13 +189,10 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
         for start, stop in track(list(block_ranges(n, self.block_size)), "covariance", events_for(self.verbose)):
             rows = read_rows(X, start, stop, np.float64) - mean
             covariance += rows.T @ rows
-        values, vectors = eigh(covariance, subset_by_index=(d - self.n_components, d - 1))
-        vectors = vectors[:, ::-1]
-        # A sign rule, so that the same data give the same components on every machine.
-        vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(self.n_components)])
+        values, vectors = largest_eigenpairs(covariance, self.n_components)
         self.mean_ = mean
         self.components_ = np.ascontiguousarray(vectors.T)
-        self.explained_variance_ = np.maximum(values[::-1], 0) / max(1, n - 1)
+        self.explained_variance_ = np.maximum(values, 0) / max(1, n - 1)
         self.n_features_in_ = d
         return self
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils._param_validation import StrOptions
 
+from masked_subspace._common.symmetric_eigen import smallest_eigenpairs
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.bdr_kernels import update_blocks
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
@@ -64,8 +64,7 @@ def smallest_eigenvectors(B: FloatArray, count: int, start: FloatArray | None) -
         residual = np.linalg.norm(laplacian_product(B, degree, vectors) - vectors * values, axis=0)
         if residual.max() <= 1e-3 * degree.max():
             return np.linalg.qr(vectors)[0]
-    direct: FloatArray = eigh(np.diag(degree) - B, subset_by_index=(0, count - 1), check_finite=False)[1]
-    return direct
+    return smallest_eigenpairs(np.diag(degree) - B, count)[1]
 
 
 def _as_operator(product: Callable[[FloatArray], FloatArray], B: FloatArray) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array, issparse
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.baselines.result import FloatArray
 from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler, label_graph
 
@@ -71,7 +71,7 @@ def skinny_graph(Z: Any, power: float) -> csr_array:
     """W = (M Mᵀ)^power, M = U Σ^½ with unit rows; U are the singular vectors on the side of the atoms."""
     dense: FloatArray = Z.toarray() if issparse(Z) else np.asarray(Z)
     # Row i of Z is column i of the published Z, so its left singular vectors are the eigenvectors of ZᵀZ.
-    squares, U = eigh(dense.T @ dense)
+    squares, U = eigenpairs(dense.T @ dense)
     kept = squares > 1e-8 * squares[-1]  # σ > 1e-4 σ₁
     M = U[:, kept] * squares[kept] ** 0.25
     norms = np.linalg.norm(M, axis=1, keepdims=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
@@ -38,7 +38,9 @@ def shrink_singular_values(M: FloatArray, threshold: float) -> tuple[FloatArray,
     gram = M.T @ M
     largest = float(np.trace(gram))
     if threshold**2 > 1e-12 * largest:
-        squares, V = eigh(gram, subset_by_value=(threshold**2, np.inf), check_finite=False)
+        squares, V = eigenpairs(gram)
+        above = squares > threshold**2
+        squares, V = squares[above], V[:, above]
         kept = np.sqrt(squares) - threshold
         return ((M @ V) * (kept / (kept + threshold))) @ V.T, float(kept.sum())
     # So late in the continuation squaring would lose the values that still matter.

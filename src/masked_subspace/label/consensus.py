@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, hstack
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.label.embedding import unit_rows, vectors_to_weigh, weighted
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -34,7 +35,7 @@ def consensus_embedding(labelings: Sequence[IntArray], n_clusters: int) -> Float
     scale = 1 / np.sqrt(len(labelings))
     degree = H @ np.asarray(H.sum(axis=0)).ravel() * scale**2
     A = csr_array(H.multiply((scale / np.sqrt(degree))[:, None]))
-    values, right = np.linalg.eigh((A.T @ A).toarray())
+    values, right = eigenpairs((A.T @ A).toarray())
     wanted = min(vectors_to_weigh(n_clusters), len(values))
     values, right = values[::-1][:wanted], right[:, ::-1][:, :wanted]
     kept = values > 1e-10

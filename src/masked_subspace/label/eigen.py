@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csr_array
+
+from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs, with_fixed_signs
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Weights = Callable[[FloatArray], FloatArray]
@@ -41,15 +43,11 @@ def leading_eigenpairs(
     n = S.shape[0]
     k = min(k, n)
     if n <= _DENSE_SIZE or k > n // 4 or S.nnz > 0.2 * n * n:
-        values, vectors = eigh(S.toarray(), subset_by_index=(n - k, n - 1))
-        values, vectors = values[::-1], np.ascontiguousarray(vectors[:, ::-1])
-    else:
-        threads = min(n_threads, max(1, n // _ROWS_A_THREAD))
-        with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
-            values, vectors = _filtered_iteration(_Product(S, pool, threads), k, seed, tol, weights)
-    largest = np.abs(vectors).argmax(axis=0)
-    signs = np.sign(vectors[largest, np.arange(k)])
-    return values, vectors * np.where(signs == 0, 1, signs).astype(vectors.dtype)
+        return largest_eigenpairs(S.toarray(), k)
+    threads = min(n_threads, max(1, n // _ROWS_A_THREAD))
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        values, vectors = _filtered_iteration(_Product(S, pool, threads), k, seed, tol, weights)
+    return values, with_fixed_signs(vectors)
 
 
 class _Product:
@@ -86,7 +84,7 @@ def _filtered_iteration(
         SY = np.zeros_like(Y)
         product(Y, SY, 1, 0)
         H = Y.T @ SY
-        values, rotation = np.linalg.eigh((H + H.T) / 2)
+        values, rotation = eigenpairs((H + H.T) / 2)
         values, rotation = values[::-1], np.ascontiguousarray(rotation[:, ::-1])
         Y = Y @ rotation
         residual = np.linalg.norm(SY @ rotation[:, :k] - Y[:, :k] * values[:k], axis=0)

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from numba import njit
 from scipy.sparse import csr_array, issparse
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
+
 AffinityKind = Literal["top-k", "symmetric", "normalized", "shape-interaction"]
 KINDS: tuple[str, ...] = ("top-k", "symmetric", "normalized", "shape-interaction")
 
@@ -88,7 +90,7 @@ def _largest_of_rows(  # type: ignore[no-untyped-def]
 def _shape_interaction(Z: Any, rank: int | None, power: float) -> csr_array:
     """W = |M Mᵀ|^power elementwise, M = U Σ^½ with unit rows, from the skinny SVD of the symmetric part of Z."""
     dense: npt.NDArray[np.floating] = Z.toarray() if issparse(Z) else np.asarray(Z)
-    values, U = np.linalg.eigh((dense + dense.T) / 2)
+    values, U = eigenpairs((dense + dense.T) / 2)
     order = np.argsort(-np.abs(values))
     values, U = np.abs(values[order]), U[:, order]
     kept = int((values > 1e-4 * values[0]).sum()) if rank is None else min(rank, len(values))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.rule import CandidateRule
 
@@ -53,12 +54,12 @@ class FirstStep:
         # Entries are sampled in columns too: the quantile is that of all entries.
         self.cols = np.sort(rng.choice(n, min(n, _COLUMNS), replace=False))
         if d <= n:
-            values, V = np.linalg.eigh((X.T @ X).astype(np.float64))
+            values, V = eigenpairs((X.T @ X).astype(np.float64))
             V = V.astype(X.dtype)
             self._left, self._right = X[self.rows] @ V, X[self.cols] @ V
             self._numerator = np.ones_like(values)
         else:
-            values, V = np.linalg.eigh((X @ X.T).astype(np.float64))
+            values, V = eigenpairs((X @ X.T).astype(np.float64))
             V = V.astype(X.dtype)
             self._left, self._right = V[self.rows], V[self.cols]
             self._numerator = values

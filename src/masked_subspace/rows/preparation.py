@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.mapped import MappedArray
 from masked_subspace.parallel.spill import empty_in_file, is_dask_array, rows_in_file
@@ -143,11 +144,11 @@ def whitening_rotation(rows: FloatArray, power: float) -> FloatArray:
     """V S^-power for rows = U S Vᵀ, so that rows @ rotation = U S^(1 − power); directions below 1e-4 S₁ are dropped."""
     n, d = rows.shape
     if d <= n:
-        squared, V = np.linalg.eigh((rows.T @ rows).astype(np.float64))
+        squared, V = eigenpairs((rows.T @ rows).astype(np.float64))
         kept = squared > 1e-8 * squared[-1]
         values, V = np.sqrt(squared[kept]), V[:, kept]
     else:
-        squared, U = np.linalg.eigh((rows @ rows.T).astype(np.float64))
+        squared, U = eigenpairs((rows @ rows.T).astype(np.float64))
         kept = squared > 1e-8 * squared[-1]
         values = np.sqrt(squared[kept])
         V = rows.T @ U[:, kept] / values

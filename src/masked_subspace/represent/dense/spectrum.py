@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import eigh
 from threadpoolctl import threadpool_limits
+
+from masked_subspace._common.symmetric_eigen import eigenpairs
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -78,6 +79,6 @@ def _descending(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Eigenpairs of a Gram matrix, largest first, without those that rounding alone explains."""
     if len(gram) == 0:
         return np.zeros(0), np.zeros((0, 0))
-    values, vectors = eigh(gram, driver="evd", check_finite=False)
+    values, vectors = eigenpairs(gram)
     kept = values > 1e-14 * max(float(values[-1]), 0.0)  # errors of an eigenvalue are near 1e-16·s₁·√n
     return values[kept][::-1].copy(), np.ascontiguousarray(vectors[:, kept][:, ::-1])

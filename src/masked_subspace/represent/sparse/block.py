@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.kernels import admm_rows, compress_rows, gather_rows
@@ -183,7 +184,7 @@ def _factor(H: FloatArray, settings: AdmmSettings) -> tuple[FloatArray, FloatArr
     """Eigenvectors (as rows) and eigenvalues where a small first penalty would make conjugate gradients slow."""
     if settings.penalty >= _FACTOR_BELOW * float(np.einsum("bii->", H)) / max(1, H.shape[0] * H.shape[1]):
         return np.empty((0, 0, 0), dtype=H.dtype), np.empty((0, 0), dtype=H.dtype)
-    values, vectors = np.linalg.eigh(H)
+    values, vectors = eigenpairs(H)
     return np.ascontiguousarray(vectors.transpose(0, 2, 1)), values
 
 

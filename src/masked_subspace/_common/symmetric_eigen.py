@@ -1,0 +1,55 @@
+"""The one eigensolver for dense symmetric matrices.
+
+Always the divide-and-conquer driver (LAPACK's `syevd`) for all eigenpairs, and a slice where a few are wanted. Drivers
+that compute a part of the spectrum lose vectors, return NaN or fail on eigenvalues that occur many times, at sizes that
+depend on the CPU; graphs that fall into pieces, which is what subspace clustering aims at, are full of such
+eigenvalues.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+# Entries this close to the largest of a vector count as equal to it: rounding differs between CPUs.
+_EQUAL = 1e-6
+
+
+def eigenpairs(A: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """All eigenvalues of a symmetric matrix, ascending, and orthonormal eigenvectors as columns; float32 stays so.
+
+    The lower triangle is read. A stack of matrices gives a stack of results. NaN and infinite entries are refused.
+    """
+    matrix = np.asarray(A)
+    if not np.isfinite(matrix).all():
+        raise np.linalg.LinAlgError(
+            "An eigenproblem holds NaN or infinite values: the numbers before it overflowed. Scale X, or choose a "
+            "larger penalty or ridge."
+        )
+    values, vectors = np.linalg.eigh(matrix)
+    return values, vectors
+
+
+def largest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, FloatArray]:
+    """The `count` largest eigenvalues, descending, and their vectors with the signs of `with_fixed_signs`."""
+    values, vectors = eigenpairs(A)
+    return values[::-1][:count].copy(), with_fixed_signs(np.ascontiguousarray(vectors[:, ::-1][:, :count]))
+
+
+def smallest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, FloatArray]:
+    """The `count` smallest eigenvalues, ascending, and their vectors."""
+    values, vectors = eigenpairs(A)
+    return values[:count].copy(), np.ascontiguousarray(vectors[:, :count])
+
+
+def with_fixed_signs(vectors: FloatArray) -> FloatArray:
+    """Columns turned so that the first of their largest entries is positive: the same on every machine."""
+    size = np.abs(vectors)
+    first = (size >= (1 - _EQUAL) * size.max(axis=0, initial=0)).argmax(axis=0)
+    signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
+    turned: FloatArray = vectors * np.where(signs == 0, 1, signs).astype(vectors.dtype)
+    return turned
