@@ -20,7 +20,7 @@ LAYERS = [
     {"rounds"},
     {"estimators"},
     {"baselines"},
-    {"plots", "report"},
+    {"plots", "report", "registry"},
     {"experiments", "bench"},
     {"cli"},
 ]

@@ -14,9 +14,9 @@ from masked_subspace._common.provenance import provenance
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.cli.fitting import Fit, as_pictures, fit, parse_settings, scores, wants_progress
 from masked_subspace.cli.printing import say, say_json
-from masked_subspace.experiments.methods import make_estimator
 from masked_subspace.experiments.render import aligned
 from masked_subspace.inputs import Samples, clean_text, read_pairs, read_samples
+from masked_subspace.registry import make_estimator
 from masked_subspace.report import ReportContent, run_from_estimator, write_report
 from masked_subspace.report.archive import save_run
 

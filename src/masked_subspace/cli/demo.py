@@ -15,8 +15,8 @@ from masked_subspace.cli.fitting import as_pictures, fit, scores, wants_progress
 from masked_subspace.cli.printing import say, say_json
 from masked_subspace.cli.report import comparison_table
 from masked_subspace.datasets import DatasetError, load_protocol
-from masked_subspace.experiments.methods import make_estimator
 from masked_subspace.experiments.render import aligned
+from masked_subspace.registry import make_estimator
 from masked_subspace.report import ReportContent, Run, run_from_estimator, write_report
 
 _SHOWN = ("ssc", "bmsc", "gmsc", "rmsc")

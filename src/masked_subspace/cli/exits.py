@@ -30,8 +30,8 @@ def exit_for(error: BaseException) -> Exit | None:
     """The exit code of an error that a person can do something about; None for a defect."""
     from masked_subspace._common.files import FileError
     from masked_subspace.datasets.errors import DatasetError
-    from masked_subspace.experiments.methods import SettingError
     from masked_subspace.inputs import InputError
+    from masked_subspace.registry import SettingError
 
     kinds = {InputError: Exit.INPUT, FileError: Exit.OUTPUT, DatasetError: Exit.DATA, SettingError: Exit.USAGE}
     if isinstance(error, CommandError):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-METHODS = (
-    "bmsc", "gmsc", "rmsc", "lrr", "ssc", "ssc-omp", "ensc", "lsr", "bdr", "edsc", "ae-edsc", "soft-s3c", "knn",
-)  # fmt: skip
+from masked_subspace.registry import METHODS
+
 PARTS = ("table1", "table2", "table3", "figures", "all")
 
 
@@ -34,7 +33,7 @@ def _cluster(parser: argparse.ArgumentParser) -> None:
     parser.description = "Cluster the rows of a file, or the images of a folder, and write labels and a report."
     parser.add_argument("file", type=Path, metavar="FILE", help=".npy, .npz, .csv, .parquet or a folder of images")
     parser.add_argument("--clusters", type=_positive, required=True, metavar="K", help="how many clusters")
-    parser.add_argument("--method", choices=METHODS, default="rmsc", help="default: rmsc")
+    parser.add_argument("--method", choices=tuple(METHODS), default="rmsc", help="default: rmsc")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
                         help="a parameter of the method, e.g. --set sparsity=1e-3 (may be repeated)")  # fmt: skip
     parser.add_argument("--pairs", type=Path, metavar="CSV", help="known pairs: first, second, must|cannot")

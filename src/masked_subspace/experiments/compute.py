@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.provenance import code_version, provenance
 from masked_subspace.datasets import load_protocol
-from masked_subspace.experiments.methods import make_estimator
 from masked_subspace.experiments.results import as_json
 from masked_subspace.experiments.settings import Cell, Fit
 from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
+from masked_subspace.registry import make_estimator
 from masked_subspace.report.record import readable_parameters
 
 

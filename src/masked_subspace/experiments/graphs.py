@@ -10,9 +10,9 @@ from scipy.sparse import csr_array, load_npz, save_npz
 
 from masked_subspace._common.provenance import code_version
 from masked_subspace.experiments.compute import fit_estimator, load_trial
-from masked_subspace.experiments.methods import SettingError
 from masked_subspace.experiments.results import Results, as_json
 from masked_subspace.experiments.settings import Fit, resolve
+from masked_subspace.registry import SettingError
 
 METHODS = ("bmsc", "gmsc", "rmsc")
 

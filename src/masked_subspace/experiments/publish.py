@@ -17,8 +17,9 @@ from masked_subspace.experiments.figures import figure1, figure2, figure3, figur
 from masked_subspace.experiments.pairs import PairStudy, pair_tables, study
 from masked_subspace.experiments.render import comma_separated, latex, markdown
 from masked_subspace.experiments.results import DATABASE, Results
-from masked_subspace.experiments.settings import Cell, cells, table_entry, table_names
+from masked_subspace.experiments.settings import Cell, cells, method_title, table_entry, table_methods, table_names
 from masked_subspace.experiments.tables import Row, report_tables, table_rows
+from masked_subspace.registry import match
 from masked_subspace.report import Figure, ReportContent, Table, write_report
 from masked_subspace.report.archive import to_json
 
@@ -62,7 +63,8 @@ class Request:
         if self.part == "all":  # a data set or method of one table is simply not in the other
             entry = table_entry(table)
             datasets = None if datasets is None else tuple(one for one in datasets if one in entry["datasets"])
-            methods = None if methods is None else tuple(one for one in methods if one in entry["methods"])
+            rows = {row: (row, method_title(row)) for row in table_methods(table)}
+            methods = None if methods is None else tuple(one for one in methods if match(one, rows))
             if datasets == () or methods == ():
                 return []
         return cells(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from masked_subspace.experiments.methods import SettingError
+from masked_subspace.registry import METHODS, SettingError, did_you_mean, match
 
 SETTINGS = ("paper", "paper-literal", "tuned", "auto")
 
@@ -64,9 +64,22 @@ def dataset_title(dataset: str) -> str:
     return str(_toml("tables")["dataset_names"].get(dataset, dataset))
 
 
+def table_methods(table: str) -> tuple[str, ...]:
+    """The rows of a table, from top to bottom."""
+    if "methods" in table_entry(table):
+        return tuple(table_entry(table)["methods"])
+    return tuple(row for row, entry in _rows().items() if table in entry.get("tables", ()))
+
+
 def method_title(row: str) -> str:
     """A method as a table calls it."""
-    return str(_toml("tables")["method_names"].get(row, row))
+    own = METHODS[row].title if row in METHODS else row
+    return str(_rows().get(row, {}).get("title", own))
+
+
+def _rows() -> dict[str, dict[str, Any]]:
+    """What settings.toml says about each row under `auto`."""
+    return {row: entry for row, entry in _toml("settings")["auto"].items() if isinstance(entry, dict)}
 
 
 def paper_numbers(table: str, dataset: str, row: str) -> dict[str, Any]:
@@ -125,15 +138,14 @@ def cells(
 ) -> list[Cell]:
     """All cells of a table, trial by trial so that every row has some early."""
     entry = table_entry(table)
-    _check(datasets, entry["datasets"], "--dataset", also=_toml("tables")["dataset_names"])
-    _check(methods, entry["methods"], "--method")
-    chosen = [name for name in datasets or entry["datasets"] if name in _toml("tables")["dataset_names"]]
+    titles = _toml("tables")["dataset_names"]
+    chosen = _chosen(datasets, entry["datasets"], "--dataset", {name: (name, titles[name]) for name in titles})
+    known = table_methods(table)
+    wanted = _chosen(methods, known, "--method", {row: (row, method_title(row)) for row in known})
     left_out = _toml("tables").get("left_out", {})
     found = []
     for dataset in chosen:
-        rows = [
-            row for row in entry["methods"] if (not methods or row in methods) and row not in left_out.get(dataset, ())
-        ]
+        rows = [row for row in known if row in wanted and row not in left_out.get(dataset, ())]
         start = _toml("tables")["first_trial"].get(dataset, 0) if first_trial is None else first_trial
         for trial in range(start, start + (trials or entry["trials"])):
             found += list(_cells_of(table, rows, settings or SETTINGS, dataset, trial))
@@ -148,7 +160,15 @@ def _cells_of(table: str, rows: Iterable[str], settings: Sequence[str], dataset:
                 yield Cell(table, row, setting, dataset, trial, fit)
 
 
-def _check(asked: Sequence[str] | None, known: Sequence[str], option: str, also: Iterable[str] = ()) -> None:
-    for name in asked or ():
-        if name not in known and name not in also:
-            raise SettingError(f"{option} {name!r} is not in this table; it has {', '.join(known)}")
+def _chosen(
+    asked: Sequence[str] | None, shown: Sequence[str], option: str, names: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """The keys that were asked for by key or title; all that the table shows if nothing was."""
+    found = []
+    for name in asked or shown:
+        key = match(name, names)
+        if key is None:
+            hint = did_you_mean(name, names)
+            raise SettingError(f"{option} {name!r} is not in this table{hint}; it has {', '.join(shown)}")
+        found.append(key)
+    return found

@@ -14,7 +14,7 @@ from masked_subspace.baselines.result import FloatArray, Progress, Representatio
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 
-class NeighborGraphClustering(BaselineClusterer):
+class NeighborGraph(BaselineClusterer):
     """Each sample is linked with weight 1 to its `n_neighbors` nearest by cosine (rows are centred and unit length)."""
 
     _parameter_constraints = {**SHARED_CONSTRAINTS, "n_neighbors": [Interval(Integral, 1, None, closed="left")]}

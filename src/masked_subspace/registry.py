@@ -1,0 +1,116 @@
+"""The one list of methods: the command, the tables and the tests read it, and nothing else names them all.
+
+A new baseline is one file in `baselines/`, one line in `_LISTED` below, and one entry in
+`experiments/data/settings.toml` that says which tables show it. Classes are named by their path and imported when they
+are asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+
+class SettingError(ValueError):
+    """A method or parameter that does not exist, or a value that does not fit it."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """One line of the list."""
+
+    key: str  # what a person types and what stored results are filed under
+    title: str  # what tables and pages print
+    path: str  # "package.module:Class"
+    tiny: Mapping[str, Any] = field(default_factory=dict)  # parameters under which a test's fit takes no time
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything a person may call it."""
+        return self.key, self.title, self.path.partition(":")[2]
+
+    def load(self) -> Any:
+        """The estimator class."""
+        module, _, attribute = self.path.partition(":")
+        return getattr(import_module(module), attribute)
+
+
+_LISTED = (
+    Method("bmsc", "BMSC", "masked_subspace.estimators:BMSC"),
+    Method("gmsc", "GMSC", "masked_subspace.estimators:GMSC"),
+    Method("rmsc", "RMSC", "masked_subspace.estimators:RMSC"),
+    Method("lrr", "LRR", "masked_subspace.baselines:LRR"),
+    Method("ssc", "SSC", "masked_subspace.baselines:SSC"),
+    Method("ssc-omp", "SSC-OMP", "masked_subspace.baselines:SSCOMP"),
+    Method("ensc", "EnSC", "masked_subspace.baselines:EnSC"),
+    Method("lsr", "LSR", "masked_subspace.baselines:LSR"),
+    Method("bdr", "BDR", "masked_subspace.baselines:BDR"),
+    Method("edsc", "EDSC", "masked_subspace.baselines:EDSC"),
+    Method("ae-edsc", "AE+EDSC", "masked_subspace.baselines:AutoencoderEDSC", {"max_epochs": 20}),
+    Method("soft-s3c", "Soft S³C", "masked_subspace.baselines:SoftS3C"),
+    Method("knn", "k-NN graph", "masked_subspace.baselines:NeighborGraph"),
+    Method("kmeans", "k-means", "sklearn.cluster:KMeans", {"n_init": 2}),
+)
+METHODS: dict[str, Method] = {method.key: method for method in _LISTED}
+
+
+def resolve(name: str) -> Method:
+    """The method that a person means: a key or a title in any spelling, or `package.module:Class` of any clusterer."""
+    if ":" in name:
+        return _of_any_package(name)
+    found = match(name, {method.key: method.names for method in METHODS.values()})
+    if found is None:
+        raise SettingError(
+            f"there is no method {name!r}{did_you_mean(name, METHODS)}; choose one of {', '.join(METHODS)}, "
+            "or name any scikit-learn clusterer as package.module:Class"
+        )
+    return METHODS[found]
+
+
+def match(name: str, known: Mapping[str, Iterable[str]]) -> str | None:
+    """The key among `known` that has `name` among its names, whatever the case and the marks between letters."""
+    wanted = _plain(name)
+    return next((key for key, names in known.items() if wanted in map(_plain, names)), None)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a wrong name: the nearest right one, if one is near."""
+    near = difflib.get_close_matches(name.casefold(), list(known), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def make_estimator(
+    name: str, n_clusters: int, settings: Mapping[str, Any], seed: int, n_jobs: int | None = None
+) -> Any:
+    """An unfitted estimator; the number of clusters, `seed` and `n_jobs` are given to those that take them."""
+    cls = resolve(name).load()
+    known = set(inspect.signature(cls).parameters)
+    unknown = sorted(set(settings) - known)
+    if unknown:
+        raise SettingError(
+            f"{name} has no parameter {unknown[0]!r}{did_you_mean(unknown[0], known)}; "
+            f"it has {', '.join(sorted(known - {'n_clusters'}))}"
+        )
+    arguments = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": n_jobs, **settings}
+    return cls(**{key: value for key, value in arguments.items() if key in known})
+
+
+def _of_any_package(path: str) -> Method:
+    method = Method(path, path.partition(":")[2], path)
+    try:
+        cls = method.load()
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingError(f"method {path!r} cannot be imported as package.module:Class ({error})") from error
+    if not (inspect.isclass(cls) and hasattr(cls, "fit_predict")):
+        raise SettingError(f"method {path!r} is not a clusterer: it must be a class with a method fit_predict")
+    return method
+
+
+def _plain(name: str) -> str:
+    """Letters and digits in lower case, so that "SSC-OMP", "ssc_omp" and "SSCOMP" are one name."""
+    return "".join(one for one in unicodedata.normalize("NFKC", name).casefold() if one.isalnum())
