@@ -1,0 +1,162 @@
+"""The modularity cut: K communities of a graph.
+
+The number of communities grows with the resolution γ, so γ is found by bisection until K communities are *large*: at
+least a tenth of the mean cluster size n/K. Where no γ gives exactly K, large communities that lose least are merged, or
+the largest are split from inside. Small communities join the large one they are linked to most.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from masked_subspace.label.communities import find_communities
+
+IntArray = npt.NDArray[np.integer[Any]]
+
+# Resolutions between which every graph seen has from one to n communities, and steps that tell them apart to 2 %.
+_LOWEST, _HIGHEST, _STEPS = 1e-3, 1e3, 16
+_LARGE_SHARE = 0.1
+_SPLITS = 8
+
+
+def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> npt.NDArray[np.int32]:
+    """Clusters 0 … K − 1 by modularity; −1 for samples without a path to any of them.
+
+    Fewer than K come out only where no community with two samples is left to split.
+    """
+    n = W.shape[0]
+    if n_clusters == 1:
+        return np.zeros(n, dtype=np.int32)
+    order = np.random.default_rng(seed).permutation(n).astype(np.int32)
+    least = max(1.0, _LARGE_SHARE * n / n_clusters)
+    found, resolution = _search(W, n_clusters, least, order)
+    labels = _large_only(found, least)
+    labels = _merged(W, labels, n_clusters, resolution)
+    labels = _split(W, labels, n_clusters, resolution, order)
+    return _attached(W, labels)
+
+
+def _search(W: csr_array, n_clusters: int, least: float, order: IntArray) -> tuple[IntArray, float]:
+    """The partition whose number of large communities is nearest to K, and its resolution."""
+    low, high = _LOWEST, _HIGHEST
+    best, best_miss, best_resolution = None, np.inf, 1.0
+    resolution = 1.0
+    for _ in range(_STEPS):
+        found = find_communities(W, resolution, order)
+        count = int((np.bincount(found) >= least).sum())
+        if abs(count - n_clusters) < best_miss:
+            best, best_miss, best_resolution = found, abs(count - n_clusters), resolution
+        if count == n_clusters:
+            break
+        if count < n_clusters:
+            low = resolution
+        else:
+            high = resolution
+        resolution = float(np.sqrt(low * high))
+    assert best is not None
+    return best, best_resolution
+
+
+def _large_only(found: IntArray, least: float) -> npt.NDArray[np.int32]:
+    """Large communities numbered from the largest; −1 for samples of small ones."""
+    size = np.bincount(found)
+    ranked = np.argsort(-size, kind="stable")
+    large = ranked[size[ranked] >= least] if (size >= least).any() else ranked[:1]
+    name = np.full(len(size), -1, dtype=np.int32)
+    name[large] = np.arange(len(large), dtype=np.int32)
+    return name[found]
+
+
+def between(W: csr_array, labels: IntArray, n_labels: int) -> npt.NDArray[np.float64]:
+    """Weight between clusters, K × K, both directions counted."""
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    a, b = labels[rows], labels[W.indices]
+    known = (a >= 0) & (b >= 0)
+    keys = a[known].astype(np.int64) * n_labels + b[known]
+    return np.bincount(keys, weights=W.data[known], minlength=n_labels**2).reshape(n_labels, n_labels)
+
+
+def _merged(W: csr_array, labels: npt.NDArray[np.int32], n_clusters: int, resolution: float) -> npt.NDArray[np.int32]:
+    """While there are too many clusters, merge the two whose union costs modularity least."""
+    count = int(labels.max()) + 1
+    if count <= n_clusters:
+        return labels
+    weight = between(W, labels, count)
+    degree = weight.sum(axis=1)
+    name = np.arange(count)
+    alive = np.ones(count, dtype=bool)
+    for _ in range(count - n_clusters):
+        gain = weight - resolution * np.outer(degree, degree) / max(degree.sum(), np.finfo(float).tiny)
+        gain[~alive] = -np.inf
+        gain[:, ~alive] = -np.inf
+        np.fill_diagonal(gain, -np.inf)
+        a, b = sorted(divmod(int(gain.argmax()), count))
+        weight[a] += weight[b]
+        weight[:, a] += weight[:, b]
+        degree[a] += degree[b]
+        alive[b] = False
+        name[name == b] = a
+    kept = np.cumsum(alive) - 1
+    merged: npt.NDArray[np.int32] = np.where(labels >= 0, kept[name][labels], -1).astype(np.int32)
+    return merged
+
+
+def _split(
+    W: csr_array, labels: npt.NDArray[np.int32], n_clusters: int, resolution: float, order: IntArray
+) -> npt.NDArray[np.int32]:
+    """While there are too few clusters, split the largest that can be split into its two largest communities."""
+    labels = labels.copy()
+    count = int(labels.max()) + 1
+    whole: set[int] = set()
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    while count < n_clusters:
+        size = np.bincount(labels[labels >= 0], minlength=count)
+        size[list(whole)] = 0
+        target = int(size.argmax())
+        if size[target] < 2:
+            break
+        members = np.flatnonzero(labels == target)
+        part = _two_parts(csr_array(W[members][:, members]), resolution, np.argsort(rank[members], kind="stable"))
+        if part is None:
+            whole.add(target)
+            continue
+        labels[members[part]] = count
+        count += 1
+    return labels
+
+
+def _two_parts(W: csr_array, resolution: float, order: IntArray) -> npt.NDArray[np.bool_] | None:
+    """Which samples leave: the communities of a finer partition, gathered into two halves of least cut."""
+    for _ in range(_SPLITS):
+        found = find_communities(W, resolution, order)
+        count = int(found.max()) + 1
+        if count > 1:
+            halves = _merged(W, _large_only(found, 0.0), 2, resolution)
+            leaving: npt.NDArray[np.bool_] = halves == 1
+            return leaving
+        resolution *= 2
+    return None
+
+
+def _attached(W: csr_array, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """Samples of small communities follow their links, step by step; who has no path keeps −1."""
+    labels = labels.copy()
+    count = int(labels.max()) + 1
+    while True:
+        waiting = np.flatnonzero(labels < 0)
+        if len(waiting) == 0:
+            return labels
+        placed = labels >= 0
+        member = csr_array(
+            (np.ones(int(placed.sum())), (np.flatnonzero(placed), labels[placed])), shape=(len(labels), count)
+        )
+        ballots = (W[waiting] @ member).toarray()
+        heard = ballots.max(axis=1) > 0
+        if not heard.any():
+            return labels
+        labels[waiting[heard]] = ballots[heard].argmax(axis=1).astype(np.int32)
