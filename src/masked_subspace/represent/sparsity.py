@@ -33,11 +33,6 @@ def default_mask_weight(X: FloatArray) -> float:
     return MASK_WEIGHT * mean_square(X)
 
 
-def quantile_sparsity(X: FloatArray, penalty: float, seed: int, links: float = LINKS_A_SAMPLE) -> float:
-    """λ that leaves about `links` entries a sample after the first step."""
-    return FirstStep(X, seed).sparsity(penalty, links)
-
-
 class FirstStep:
     """The first iteration of Algorithm 1 on a seeded sample of rows, for any penalty.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +13,9 @@ from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.kernels import admm_rows, compress_rows, gather_rows
 from masked_subspace.represent.sparse.products import ProductStore
-from masked_subspace.represent.sparse.stepwise import stepwise_rows
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IndexArray = npt.NDArray[np.int32]
-
-Method = Literal["admm", "stepwise"]
 
 # Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
 _FACTOR_BELOW = 0.5
@@ -38,7 +35,6 @@ class SparseProblem:
     first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
     targets: FloatArray | None = None
     samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
-    method: Method = "admm"
     products: ProductStore | None = None  # for threads of one process, all samples in order, no residual model
 
 
@@ -74,11 +70,10 @@ def solve_block(problem: SparseProblem, block: tuple[int, int]) -> list[BlockSol
     """Solutions of all settings for the samples start..stop."""
     start, stop = block
     small = small_problems(problem, start, stop)
-    solve = solve_admm if problem.method == "admm" else _solve_stepwise
     numbers = sample_numbers(problem, start, stop)
     prices: dict[int, FloatArray] = {}
     return [
-        solve(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
+        solve_admm(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
         for setting, mask, first_stop in zip(problem.settings, problem.soft_masks, problem.first_stops, strict=True)
     ]
 
@@ -185,22 +180,6 @@ def _factor(H: FloatArray, settings: AdmmSettings) -> tuple[FloatArray, FloatArr
         return np.empty((0, 0, 0), dtype=H.dtype), np.empty((0, 0), dtype=H.dtype)
     values, vectors = np.linalg.eigh(H)
     return np.ascontiguousarray(vectors.transpose(0, 2, 1)), values
-
-
-def _solve_stepwise(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, _: int) -> BlockSolution:
-    Q = np.zeros_like(small.g)
-    moves = np.zeros(len(Q), dtype=np.int64)
-    value = stepwise_rows(
-        small.H, small.g, small.energy, weights, small.allowed, settings.sparsity, settings.max_iter, Q, moves
-    )
-    unfinished = float(np.any(moves >= settings.max_iter))
-    return BlockSolution(
-        *_compressed(Q, small),
-        np.array([value]),
-        np.array([unfinished, 0.0, 0.0]),
-        int(moves.min(initial=settings.max_iter)),
-        int(moves.max(initial=0)),
-    )
 
 
 def _compressed(Q: FloatArray, small: SmallProblems) -> tuple[npt.NDArray[np.int64], IndexArray, FloatArray]:
