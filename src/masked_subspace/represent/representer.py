@@ -56,6 +56,7 @@ class MaskedRepresenter(BaseEstimator):
         tol: float = 1e-6,
         noise: float | None = None,
         outliers: float | None = None,
+        affine: bool = False,
         hard_mask: Any = None,
         solver: str = "auto",
         n_candidates: int = 64,
@@ -69,6 +70,7 @@ class MaskedRepresenter(BaseEstimator):
         self.tol = tol
         self.noise = noise
         self.outliers = outliers
+        self.affine = affine
         self.hard_mask = hard_mask
         self.solver = solver
         self.n_candidates = n_candidates
@@ -81,7 +83,11 @@ class MaskedRepresenter(BaseEstimator):
         penalty = default_penalty(X) if isinstance(self.penalty, str) else float(self.penalty)
         weight = default_mask_weight(X) if isinstance(self.mask_weight, str) else float(self.mask_weight)
         automatic = isinstance(self.sparsity, str)
-        sparsity = sparsity_rule(X, seed, candidates).sparsity(penalty) if automatic else float(self.sparsity)
+        sparsity = (
+            sparsity_rule(X, seed, candidates, affine=self.affine).sparsity(penalty)
+            if automatic
+            else float(self.sparsity)
+        )
         return AdmmSettings(
             sparsity=sparsity,
             mask_weight=weight,
@@ -91,6 +97,7 @@ class MaskedRepresenter(BaseEstimator):
             tol=self.tol,
             noise=self.noise,
             outliers=self.outliers,
+            affine=self.affine,
         )
 
     def prepare(
@@ -119,12 +126,14 @@ class MaskedRepresenter(BaseEstimator):
 
 
 def sparsity_rule(
-    X: FloatArray, seed: int, candidates: npt.NDArray[np.int32] | None = None
+    X: FloatArray, seed: int, candidates: npt.NDArray[np.int32] | None = None, *, affine: bool = False
 ) -> FirstStep | CandidateStep:
     """What decides λ for a given penalty and number of links: the first step, or the end on candidates."""
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 
-    return FirstStep(X, seed) if candidates is None else CandidateStep(X, candidates, seed)
+    return (
+        FirstStep(X, seed, affine=affine) if candidates is None else CandidateStep(X, candidates, seed, affine=affine)
+    )
 
 
 @dataclass(frozen=True)
@@ -138,7 +147,7 @@ class DenseRepresenter:
     n_threads: int
 
     def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
-        return sparsity_rule(self.X, seed)
+        return sparsity_rule(self.X, seed, affine=self.settings.affine)
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
         return self.represent_many([self.settings], soft_mask, progress)[0]
@@ -175,7 +184,7 @@ class SparseRepresenter:
     products: ProductStore | None = None
 
     def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
-        return sparsity_rule(self.X, seed, self.candidates)
+        return sparsity_rule(self.X, seed, self.candidates, affine=self.settings.affine)
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
         return self.represent_many([self.settings], soft_mask, progress)[0]

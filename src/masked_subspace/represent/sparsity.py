@@ -39,9 +39,12 @@ class FirstStep:
     From zero it has Z = G (G + 2μ₀I)⁻¹ (`Eq:b-Z`) and keeps |Z| > τ = √(2λ/μ₀) (`Eq:b-Q`); so λ = μ₀τ²/2 with τ the
     (1 − links/n) quantile of the entries off the diagonal. τ lies halfway between two entries, so that rounding cannot
     decide which of them is kept. One eigendecomposition of the smaller Gram matrix serves every μ₀.
+
+    If Z is `affine`, Eq:affine-Z adds ν aᵀ to each row. Here (G + 2μ₀I)⁻¹ = (I − Z)/2μ₀, so that a = r/2μ₀ with
+    r = 1 − Z1, and row i gets r_i rᵀ / (1ᵀr).
     """
 
-    def __init__(self, X: FloatArray, seed: int) -> None:
+    def __init__(self, X: FloatArray, seed: int, *, affine: bool = False) -> None:
         n, d = X.shape
         rng = np.random.default_rng(seed)
         self.rows = np.sort(rng.choice(n, min(n, _ROWS), replace=False))
@@ -52,18 +55,25 @@ class FirstStep:
             V = V.astype(X.dtype)
             self._left, self._right = X[self.rows] @ V, X[self.cols] @ V
             self._numerator = np.ones_like(values)
+            self._sum = (X @ V).sum(axis=0, dtype=np.float64)
         else:
             values, V = np.linalg.eigh((X @ X.T).astype(np.float64))
             V = V.astype(X.dtype)
             self._left, self._right = V[self.rows], V[self.cols]
             self._numerator = values
+            self._sum = V.sum(axis=0, dtype=np.float64)
         self._values = np.maximum(values, 0)
-        self._n = n
+        self._n, self._affine = n, affine
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
         """λ for about `links` entries a sample."""
         weight = (self._numerator / (self._values + 2 * penalty)).astype(self._left.dtype)
-        Z = np.abs((self._left * weight) @ self._right.T)
+        Z = (self._left * weight) @ self._right.T
+        if self._affine:
+            share = weight * self._sum
+            left, right = 1 - self._left @ share, 1 - self._right @ share
+            Z += np.outer(left, right / (self._n - float(self._sum @ share)))
+        Z = np.abs(Z)
         off_diagonal = Z[self.rows[:, None] != self.cols[None, :]]
         kept = int(np.clip(round(off_diagonal.size * links / self._n), 1, off_diagonal.size - 1))
         tau = float(np.partition(off_diagonal, [-kept - 1, -kept])[[-kept - 1, -kept]].mean())
@@ -77,10 +87,11 @@ class CandidateStep:
     chosen by accuracy on one large set, MNIST's scattering features (docs/scaling.md).
     """
 
-    def __init__(self, X: FloatArray, candidates: npt.NDArray[np.int32], seed: int) -> None:
+    def __init__(self, X: FloatArray, candidates: npt.NDArray[np.int32], seed: int, *, affine: bool = False) -> None:
+        self._affine = affine
         self._rule = CandidateRule(X, candidates, seed)
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
         """λ for about `4·links` candidates a sample at the end."""
-        settings = AdmmSettings(sparsity=0.0, penalty=penalty, penalty_growth=2.0, max_iter=60)
+        settings = AdmmSettings(sparsity=0.0, penalty=penalty, penalty_growth=2.0, max_iter=60, affine=self._affine)
         return self._rule.sparsity(_KEPT_A_LINK * links, settings)

@@ -19,6 +19,7 @@ from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
+from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, solve_block
@@ -200,6 +201,8 @@ def _assembled(
     else:
         indices = indices.astype(np.int64)
     Q = csr_array((np.concatenate([part.data for part in parts]), indices, indptr), shape=shape)
+    if settings.affine:
+        Q = onto_affine(Q)
     n_iter = max(part.most_iter for part in parts)
     stopping, off_mask, off_sparse = np.max([part.residuals for part in parts], axis=0)
     return SolverResult(
