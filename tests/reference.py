@@ -36,7 +36,10 @@ def plain_admm(
     prices: Array | float = 0.0,
     allowed: npt.NDArray[np.bool_] | None = None,
 ) -> PlainResult:
-    """BMSC (prices 0), GMSC and, when `settings` has noise or outliers, GMSC-n, with the hard mask `allowed`."""
+    """BMSC (prices 0), GMSC and, when `settings` has noise or outliers, GMSC-n, with the hard mask `allowed`.
+
+    An affine Z step is solved here as one bordered system (z, ν), not by the formula of the solvers.
+    """
     n = len(X)
     I = np.eye(n)  # noqa: E741
     Mh = (1.0 - I) if allowed is None else np.where(np.eye(n, dtype=bool), 0.0, allowed.astype(float))
@@ -47,7 +50,11 @@ def plain_admm(
     change, k = np.inf, 0
     while k < settings.max_iter and not change < settings.tol:
         target = X - noise - outliers
-        Z_new = (target @ X.T - U1 + mu * Mh * C + U2 + mu * Q) @ np.linalg.inv(X @ X.T + 2 * mu * I)  # Eq:b-Z
+        right = target @ X.T - U1 + mu * Mh * C + U2 + mu * Q
+        if settings.affine:
+            Z_new = _affine_rows(right, X @ X.T + 2 * mu * I)
+        else:
+            Z_new = right @ np.linalg.inv(X @ X.T + 2 * mu * I)  # Eq:b-Z
         C_new = (U1 + mu * Z_new) * Mh / (weights + mu)  # Eq:C
         Q_new = hard_threshold(Z_new - U2 / mu, np.sqrt(2 * lam / mu))  # Eq:b-Q
         R = X - Z_new @ X
@@ -60,3 +67,11 @@ def plain_admm(
         change = max(np.abs(C_new - C).max(), np.abs(Z_new - Z).max(), np.abs(Q_new - Q).max())
         Z, C, Q, mu, k = Z_new, C_new, Q_new, mu * p, k + 1
     return PlainResult(Z, C, Q, noise, outliers, k, bool(change < settings.tol), float(change))
+
+
+def _affine_rows(right: Array, A: Array) -> Array:
+    """Rows z with zA = right + ν1ᵀ and z1 = 1, from the bordered system of both."""
+    n = len(A)
+    ones = np.ones((n, 1))
+    bordered = np.block([[A, -ones], [ones.T, np.zeros((1, 1))]])
+    return np.linalg.solve(bordered, np.vstack([right.T, np.ones((1, len(right)))]))[:n].T

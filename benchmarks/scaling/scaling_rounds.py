@@ -25,7 +25,6 @@ from masked_subspace.label.labeler import Evidence, label_rows
 from masked_subspace.masks.soft import ConstantMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.represent.sparse.rule import CandidateRule
 from masked_subspace.rows.preparation import Preparation
 from scaling import digits, measured, peak_megabytes, subspaces
 
@@ -77,11 +76,12 @@ def targets(X: np.ndarray, y: np.ndarray, clusters: int, seed: int, threads: int
     rows = rows_of(X)
     evidence = Evidence(rows, n_threads=threads)
     prepared = MaskedRepresenter(solver="sparse", n_jobs=threads).prepare(rows, seed=seed, rounds=len(TARGETS))
-    rule = CandidateRule(rows, prepared.candidates, seed)
-    plain = replace(prepared.settings, sparsity=0.0, max_iter=60)
+    rule = prepared.sparsity_rule(seed)
     records = []
     for target in TARGETS:
-        settings = replace(prepared.settings, sparsity=rule.sparsity(target, plain))
+        # The rule keeps four candidates for a link.
+        price = rule.sparsity(prepared.template.penalty, target / 4)
+        settings = replace(prepared.template, sparsity=price)
         Z = prepared.represent_many([settings], None)[0].representation
         labels, _ = label(Z, evidence, clusters, seed)
         accuracy = round(float(clustering_accuracy(y, labels)), 4)

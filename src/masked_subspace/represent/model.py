@@ -24,6 +24,7 @@ class AdmmSettings:
     tol: float = 1e-6
     noise: float | None = None  # λ₁; None: no ε
     outliers: float | None = None  # λ₂; None: no O
+    affine: bool = False  # rows of Z sum to 1 (`affine.py`)
 
     @property
     def has_residual_model(self) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -19,6 +22,7 @@ from masked_subspace.masks.resolve import resolve_hard_mask
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 
 if TYPE_CHECKING:
+    from masked_subspace.represent.dense.spectrum import Spectrum
     from masked_subspace.represent.sparse.products import ProductStore
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 
@@ -36,12 +40,6 @@ class PreparedRepresenter(Protocol):
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult: ...
 
 
-class Representer(Protocol):
-    """Anything that can be prepared once on the rows and then asked for a representation under a mask."""
-
-    def prepare(self, X: FloatArray, *, known: KnownPairs | None, hard: bool, seed: int) -> PreparedRepresenter: ...
-
-
 class MaskedRepresenter(BaseEstimator):
     """Algorithm 1 as a representer: `eq:bmsc`, `eq:gmsc` or `eq:gmsc-n`, dense and exact or on candidates."""
 
@@ -56,6 +54,7 @@ class MaskedRepresenter(BaseEstimator):
         tol: float = 1e-6,
         noise: float | None = None,
         outliers: float | None = None,
+        affine: bool = False,
         hard_mask: Any = None,
         solver: str = "auto",
         n_candidates: int = 64,
@@ -69,34 +68,32 @@ class MaskedRepresenter(BaseEstimator):
         self.tol = tol
         self.noise = noise
         self.outliers = outliers
+        self.affine = affine
         self.hard_mask = hard_mask
         self.solver = solver
         self.n_candidates = n_candidates
         self.n_jobs = n_jobs
 
-    def settings_for(self, X: FloatArray, seed: int, candidates: npt.NDArray[np.int32] | None = None) -> AdmmSettings:
-        """The numbers of Algorithm 1 for these rows (on these candidates), with every "auto" decided."""
+    def template(self, X: FloatArray) -> AdmmSettings:
+        """The numbers of Algorithm 1 for these rows, but λ: its search waits until someone asks (NaN if "auto")."""
         from masked_subspace.represent.sparsity import default_mask_weight, default_penalty
 
-        penalty = default_penalty(X) if isinstance(self.penalty, str) else float(self.penalty)
-        weight = default_mask_weight(X) if isinstance(self.mask_weight, str) else float(self.mask_weight)
-        automatic = isinstance(self.sparsity, str)
-        sparsity = sparsity_rule(X, seed, candidates).sparsity(penalty) if automatic else float(self.sparsity)
         return AdmmSettings(
-            sparsity=sparsity,
-            mask_weight=weight,
-            penalty=penalty,
+            sparsity=float("nan") if isinstance(self.sparsity, str) else float(self.sparsity),
+            mask_weight=default_mask_weight(X) if isinstance(self.mask_weight, str) else float(self.mask_weight),
+            penalty=default_penalty(X) if isinstance(self.penalty, str) else float(self.penalty),
             penalty_growth=self.penalty_growth,
             max_iter=self.max_iter,
             tol=self.tol,
             noise=self.noise,
             outliers=self.outliers,
+            affine=self.affine,
         )
 
     def prepare(
         self, X: FloatArray, *, known: KnownPairs | None = None, hard: bool = False, seed: int = 0, rounds: int = 1
     ) -> DenseRepresenter | SparseRepresenter:
-        """Everything that does not depend on the soft mask: settings, permissions, factorisation or candidates.
+        """Everything that does not depend on the soft mask: settings, permissions, candidates.
 
         With more than one of `rounds` to come, what they share is kept where memory permits.
         """
@@ -104,13 +101,16 @@ class MaskedRepresenter(BaseEstimator):
 
         permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)
         threads = thread_count(self.n_jobs)
+        template = self.template(X)
         if self._is_sparse(len(X)):
             candidates = _candidates(self, X, known, threads, seed)
-            settings = self.settings_for(X, seed, candidates)
-            again = rounds > 1 and not settings.has_residual_model
+            again = rounds > 1 and not template.has_residual_model
             products = ProductStore.if_worthwhile(X, candidates.shape[1]) if again else None
-            return SparseRepresenter(X, settings, candidates, permissions, threads, products)
-        return _prepare_dense(self, X, self.settings_for(X, seed), permissions, known, threads, seed)
+            return SparseRepresenter(X, template, permissions, threads, seed, candidates, products)
+        if isinstance(self.hard_mask, NeighborMask):
+            neighbours = PatternMask(_pattern_of(_candidates(self, X, known, threads, seed)))
+            permissions = neighbours if permissions.diagonal_only else AllOf([neighbours, permissions])
+        return DenseRepresenter(X, template, permissions, threads, seed)
 
     def _is_sparse(self, n_samples: int) -> bool:
         if self.solver == "auto":
@@ -118,35 +118,64 @@ class MaskedRepresenter(BaseEstimator):
         return self.solver == "sparse"
 
 
-def sparsity_rule(
-    X: FloatArray, seed: int, candidates: npt.NDArray[np.int32] | None = None
-) -> FirstStep | CandidateStep:
-    """What decides λ for a given penalty and number of links: the first step, or the end on candidates."""
-    from masked_subspace.represent.sparsity import CandidateStep, FirstStep
-
-    return FirstStep(X, seed) if candidates is None else CandidateStep(X, candidates, seed)
-
-
 @dataclass(frozen=True)
-class DenseRepresenter:
-    """Every permitted pair is open; one eigendecomposition serves every round."""
+class _Prepared(ABC):
+    """Rows with everything that does not depend on a soft mask. λ and factorisations are found when first asked for."""
 
     X: FloatArray
-    settings: AdmmSettings
-    spectrum: Any
+    template: AdmmSettings  # without λ where that is "auto"
     hard_mask: HardMask
     n_threads: int
+    seed: int
+
+    @cached_property
+    def settings(self) -> AdmmSettings:
+        """The numbers of Algorithm 1 with every "auto" decided."""
+        if not isnan(self.template.sparsity):
+            return self.template
+        return replace(self.template, sparsity=self.sparsity_rule(self.seed).sparsity(self.template.penalty))
 
     def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
-        return sparsity_rule(self.X, seed)
+        """What decides λ for a given penalty and number of links; one for each seed."""
+        if seed not in self._rules:
+            self._rules[seed] = self._make_rule(seed)
+        return self._rules[seed]
+
+    @cached_property
+    def _rules(self) -> dict[int, FirstStep | CandidateStep]:
+        return {}
+
+    @abstractmethod
+    def _make_rule(self, seed: int) -> FirstStep | CandidateStep: ...
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
         return self.represent_many([self.settings], soft_mask, progress)[0]
 
+    @abstractmethod
     def represent_many(
         self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
     ) -> list[SolverResult]:
-        """Several settings under one mask, sharing the factorisation."""
+        """Several settings under one mask, sharing what does not depend on them."""
+
+
+@dataclass(frozen=True)
+class DenseRepresenter(_Prepared):
+    """Every permitted pair is open; one eigendecomposition serves the rule for λ and every round."""
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        from masked_subspace.represent.dense.spectrum import Spectrum
+
+        return Spectrum.of(self.X, n_threads=self.n_threads)
+
+    def _make_rule(self, seed: int) -> FirstStep:
+        from masked_subspace.represent.sparsity import FirstStep
+
+        return FirstStep(self.X, seed, spectrum=self.spectrum, affine=self.template.affine)
+
+    def represent_many(
+        self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
+    ) -> list[SolverResult]:
         from masked_subspace.represent.dense.solve import solve_dense
 
         return [
@@ -164,26 +193,20 @@ class DenseRepresenter:
 
 
 @dataclass(frozen=True)
-class SparseRepresenter:
+class SparseRepresenter(_Prepared):
     """Each sample sees its candidates only; they are found once and serve every round."""
 
-    X: FloatArray
-    settings: AdmmSettings
     candidates: npt.NDArray[np.int32]
-    hard_mask: HardMask
-    n_threads: int
     products: ProductStore | None = None
 
-    def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep:
-        return sparsity_rule(self.X, seed, self.candidates)
+    def _make_rule(self, seed: int) -> CandidateStep:
+        from masked_subspace.represent.sparsity import CandidateStep
 
-    def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult:
-        return self.represent_many([self.settings], soft_mask, progress)[0]
+        return CandidateStep(self.X, self.candidates, seed, affine=self.template.affine)
 
     def represent_many(
         self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
     ) -> list[SolverResult]:
-        """Several settings under one mask, sharing the candidates and their products."""
         from masked_subspace.represent.sparse.solve import solve_sparse_many
 
         return solve_sparse_many(
@@ -196,23 +219,6 @@ class SparseRepresenter:
             progress=progress,
             products=self.products,
         )
-
-
-def _prepare_dense(
-    spec: MaskedRepresenter,
-    X: FloatArray,
-    settings: AdmmSettings,
-    hard_mask: HardMask,
-    known: KnownPairs | None,
-    threads: int,
-    seed: int,
-) -> DenseRepresenter:
-    from masked_subspace.represent.dense.spectrum import Spectrum
-
-    if isinstance(spec.hard_mask, NeighborMask):
-        neighbours = PatternMask(_pattern_of(_candidates(spec, X, known, threads, seed)))
-        hard_mask = neighbours if hard_mask.diagonal_only else AllOf([neighbours, hard_mask])
-    return DenseRepresenter(X, settings, Spectrum.of(X), hard_mask, threads)
 
 
 def _candidates(

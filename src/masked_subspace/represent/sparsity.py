@@ -1,24 +1,46 @@
-"""Label-free settings: what `"auto"` means. Each rule is explained and measured in docs/accuracy.md."""
+"""Label-free settings: what `"auto"` means, and every rule for λ. Each is explained and measured in docs/accuracy.md.
+
+Two rules say which λ leaves about so many links a sample: `FirstStep` for the dense solver, from its factorisation, and
+`CandidateStep` for the sparse one, from a sample of its small problems. Both answer for any penalty μ₀.
+"""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.sparse.rule import CandidateRule
+from masked_subspace.represent.sparse.block import SparseProblem, small_problems, solve_admm
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
 PENALTY = 15.0
 MASK_WEIGHT = 0.01
 LINKS_A_SAMPLE = 6.0
+
+# FirstStep: so many rows and columns of the first step are looked at.
 _ROWS = 512
 _COLUMNS = 8192
+
+# CandidateStep
+_SMALL_PROBLEMS = 128
 _KEPT_A_LINK = 4.0
+_CLOSE_ENOUGH = 0.03  # of the links wanted
+# More samples than this share must not lose all their links: they would fall out of the graph.
+_MOST_EMPTY = 0.01
+# Supports are settled long before values are: counts at 1e-3 are those at 1e-6 (measured on MNIST and motions).
+_SETTLED = 1e-3
+_NARROW = 0.005  # a bracket of ln λ that is not worth dividing
+_MOST_SOLVES = 30
+# The curve: penalties (in units of the mean squared norm) over the range from which members are drawn.
+_CURVE_PENALTIES = 10.0 ** np.array([0.5, 1.0, 1.5])
+_CURVE_LINKS = (12.0, 44.0)
+_CURVE_START = -7  # log2 of the first λ over its upper limit
+_CURVE_END = -22
 
 
 def mean_square(X: FloatArray) -> float:
@@ -34,59 +56,129 @@ def default_mask_weight(X: FloatArray) -> float:
     return MASK_WEIGHT * mean_square(X)
 
 
-def quantile_sparsity(X: FloatArray, penalty: float, seed: int, links: float = LINKS_A_SAMPLE) -> float:
-    """λ that leaves about `links` entries a sample after the first step."""
-    return FirstStep(X, seed).sparsity(penalty, links)
-
-
 class FirstStep:
     """The first iteration of Algorithm 1 on a seeded sample of rows, for any penalty.
 
     From zero it has Z = G (G + 2μ₀I)⁻¹ (`Eq:b-Z`) and keeps |Z| > τ = √(2λ/μ₀) (`Eq:b-Q`); so λ = μ₀τ²/2 with τ the
     (1 − links/n) quantile of the entries off the diagonal. τ lies halfway between two entries, so that rounding cannot
-    decide which of them is kept. One eigendecomposition of the smaller Gram matrix serves every μ₀.
+    decide which of them is kept. The solver's own factorisation (`spectrum`, made here if not given) serves every μ₀.
+
+    If Z is `affine`, Eq:affine-Z adds ν aᵀ to each row. Here (G + 2μ₀I)⁻¹ = (I − Z)/2μ₀, so that a = r/2μ₀ with
+    r = 1 − Z1, and row i gets r_i rᵀ / (1ᵀr).
     """
 
-    def __init__(self, X: FloatArray, seed: int) -> None:
-        n, d = X.shape
+    def __init__(self, X: FloatArray, seed: int, *, spectrum: Spectrum | None = None, affine: bool = False) -> None:
+        n = len(X)
         rng = np.random.default_rng(seed)
         self.rows = np.sort(rng.choice(n, min(n, _ROWS), replace=False))
         # Entries are sampled in columns too: the quantile is that of all entries.
         self.cols = np.sort(rng.choice(n, min(n, _COLUMNS), replace=False))
-        if d <= n:
-            values, V = eigenpairs((X.T @ X).astype(np.float64))
-            V = V.astype(X.dtype)
-            self._left, self._right = X[self.rows] @ V, X[self.cols] @ V
-            self._numerator = np.ones_like(values)
-        else:
-            values, V = eigenpairs((X @ X.T).astype(np.float64))
-            V = V.astype(X.dtype)
-            self._left, self._right = V[self.rows], V[self.cols]
-            self._numerator = values
-        self._values = np.maximum(values, 0)
-        self._n = n
+        spectrum = spectrum or Spectrum.of(X)
+        self._values = spectrum.values.astype(np.float64)
+        self._left, self._right = spectrum.vectors[self.rows], spectrum.vectors[self.cols]
+        self._ones = spectrum.vectors.sum(axis=0, dtype=np.float64)
+        self._n, self._affine = n, affine
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
         """λ for about `links` entries a sample."""
-        weight = (self._numerator / (self._values + 2 * penalty)).astype(self._left.dtype)
-        Z = np.abs((self._left * weight) @ self._right.T)
-        off_diagonal = Z[self.rows[:, None] != self.cols[None, :]]
+        weight = (self._values / (self._values + 2 * penalty)).astype(self._left.dtype)
+        Z = (self._left * weight) @ self._right.T
+        if self._affine:
+            share = weight * self._ones
+            left, right = 1 - self._left @ share, 1 - self._right @ share
+            Z += np.outer(left, right / (self._n - float(self._ones @ share)))
+        off_diagonal = np.abs(Z)[self.rows[:, None] != self.cols[None, :]]
         kept = int(np.clip(round(off_diagonal.size * links / self._n), 1, off_diagonal.size - 1))
         tau = float(np.partition(off_diagonal, [-kept - 1, -kept])[[-kept - 1, -kept]].mean())
         return max(penalty * tau**2 / 2, float(np.finfo(np.float32).tiny))
 
 
 class CandidateStep:
-    """The same question for the sparse solver, asked of the end instead of the first step: see `CandidateRule`.
+    """The same question for the sparse solver, asked of the end instead of the first step.
 
-    On candidates that are all alike the first step says nothing. Four links at the end for one of the dense rule's was
-    chosen by accuracy on one large set, MNIST's scattering features (docs/scaling.md).
+    With few, similar candidates the first step spreads its weight evenly and says nothing. Small problems are cheap to
+    solve to the end: a seeded sample of them, whose products are formed once, is solved for trial values of λ until
+    the wanted number of candidates stays. Four links at the end for one of the dense rule's was chosen by accuracy on
+    one large set, MNIST's scattering features (docs/scaling.md).
+
+    Members of an ensemble ask for many penalties. One curve of links against λ at three penalties, made once, tells
+    each of them where to look; the answer is still a λ that was tried and kept the links wanted, so that it depends on
+    (μ₀, links) and not on who asked before.
     """
 
-    def __init__(self, X: FloatArray, candidates: npt.NDArray[np.int32], seed: int) -> None:
-        self._rule = CandidateRule(X, candidates, seed)
+    def __init__(
+        self, X: FloatArray, candidates: npt.NDArray[np.int32], seed: int = 0, *, affine: bool = False
+    ) -> None:
+        n = len(X)
+        chosen = np.random.default_rng(seed).choice(n, min(n, _SMALL_PROBLEMS), replace=False)
+        samples = np.sort(chosen).astype(np.int32)
+        problem = SparseProblem(X, candidates, (), (), None, (), samples=samples)
+        self._small = small_problems(problem, 0, len(samples))
+        self._affine = affine
+        self._unit = float(self._small.energy.mean())
+        self._most = 0.5 * self._unit  # above ½‖x‖² no link is worth its price
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
         """λ for about `4·links` candidates a sample at the end."""
-        settings = AdmmSettings(sparsity=0.0, penalty=penalty, penalty_growth=2.0, max_iter=60)
-        return self._rule.sparsity(_KEPT_A_LINK * links, settings)
+        wanted = min(_KEPT_A_LINK * links, 0.9 * (self._small.columns.shape[1] - 1))
+        if not self._most > 0:
+            return 0.0
+        return self._search(penalty, wanted)
+
+    def kept(self, sparsity: float, penalty: float) -> tuple[float, float]:
+        """Mean number of links that stay, without a mask, and the share of samples that have none."""
+        settings = AdmmSettings(
+            sparsity, penalty=penalty, penalty_growth=2.0, max_iter=60, tol=_SETTLED, affine=self._affine
+        )
+        counts = solve_admm(self._small, settings, np.zeros_like(self._small.g), 1).counts
+        return float(counts.mean()), float(np.mean(counts == 0))
+
+    def _search(self, penalty: float, wanted: float) -> float:
+        """Regula falsi on ln λ from where the curve points, inside a bracket that only shrinks."""
+        low, high = np.log(1e-7 * self._most), np.log(self._most)
+        links_low, links_high = float(self._small.columns.shape[1] - 1), 0.0
+        trial, reach = self._guess(penalty, wanted), 0.25
+        for count in range(_MOST_SOLVES):
+            links, empty = self.kept(float(np.exp(trial)), penalty)
+            if empty <= _MOST_EMPTY and abs(links - wanted) <= _CLOSE_ENOUGH * wanted:
+                return float(np.exp(trial))
+            if links < wanted or empty > _MOST_EMPTY:
+                high, links_high = trial, min(links, wanted)
+            else:
+                low, links_low = trial, links
+            if high - low < _NARROW:
+                break
+            # The far end may be seven decades away: near the guess, first a short way, twice as long each time.
+            near_low, near_high = max(low, trial - reach), min(high, trial + reach)
+            share = np.clip((links_low - wanted) / max(links_low - links_high, 1e-9), 0.1, 0.9)
+            if count % 3 == 2 or empty > _MOST_EMPTY:
+                share = 0.5
+            inside = low + share * (high - low)
+            trial = float(np.clip(inside, near_low, near_high))
+            reach *= 2
+        return float(np.exp(low))
+
+    def _guess(self, penalty: float, wanted: float) -> float:
+        """ln λ where the curve has these links, between its penalties; beyond them the nearest one's."""
+        at = [np.interp(-wanted, -links, prices) for links, prices in self._curve]
+        return float(np.interp(np.log(penalty / self._unit), np.log(_CURVE_PENALTIES), at))
+
+    @cached_property
+    def _curve(self) -> list[tuple[FloatArray, FloatArray]]:
+        """For each penalty of the curve: links, falling, and ln λ, from few links to many in steps of a factor 2."""
+        return [self._curve_at(float(penalty) * self._unit) for penalty in _CURVE_PENALTIES]
+
+    def _curve_at(self, penalty: float) -> tuple[FloatArray, FloatArray]:
+        few, many = _CURVE_LINKS
+        points: dict[int, float] = {}
+        power = _CURVE_START
+        while power <= 0 and points.get(power - 1, np.inf) > few:
+            points[power] = self.kept(self._most * 2.0**power, penalty)[0]
+            power += 1
+        power = _CURVE_START - 1
+        while power >= _CURVE_END and points[power + 1] < many:
+            points[power] = self.kept(self._most * 2.0**power, penalty)[0]
+            power -= 1
+        powers = np.array(sorted(points))
+        links = np.minimum.accumulate([points[power] for power in powers.tolist()])
+        return links, np.log(self._most) + powers * np.log(2.0)

@@ -43,7 +43,7 @@ class ManyRepresenter(PreparedRepresenter, Protocol):
     def X(self) -> FloatArray: ...
 
     @property
-    def settings(self) -> AdmmSettings: ...
+    def template(self) -> AdmmSettings: ...
 
     def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep: ...
 
@@ -87,7 +87,7 @@ def run_ensemble(
         members = draw_members(
             prepared.X,
             n_members,
-            prepared.settings,
+            prepared.template,
             seed,
             n_links=n_links,
             first=(number - 1) * n_members,

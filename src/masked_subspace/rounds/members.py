@@ -57,6 +57,7 @@ def draw_members(
             tol=max(1e-5, template.tol),
             noise=template.noise,
             outliers=template.outliers,
+            affine=template.affine,
         )
         members.append(Member(settings, max(1, n_links - 1 + index % 3)))
     return members

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.neighbors.exact import nearest_in
-from masked_subspace.represent.neighbors.links import enrich_candidates, with_links
+from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 from masked_subspace.represent.neighbors.search import find_candidates
-from masked_subspace.represent.sparse.solve import solve_sparse
 
 
 def subspace_rows(
@@ -123,20 +121,6 @@ def test_more_partners_than_places_widen_the_lists() -> None:
     np.testing.assert_array_equal(np.sort(linked[3]), np.delete(np.arange(20), 3))
     assert linked[0, 0] == 3
     assert (linked[0, 5:] == -1).all()
-
-
-def test_enrichment_lowers_the_objective() -> None:
-    X = subspace_rows(5, 60, 6, 25, noise=0.2)
-    settings = AdmmSettings(sparsity=2e-3, max_iter=400)
-    candidates = find_candidates(X, 12)
-    first = solve_sparse(X, settings, candidates=candidates, method="stepwise")
-    richer = enrich_candidates(X, candidates, first.representation, 4)
-    second = solve_sparse(X, settings, candidates=richer, method="stepwise")
-    assert richer.shape == candidates.shape
-    assert (richer != np.arange(len(X))[:, None]).all()
-    assert second.objective[-1] < 0.99 * first.objective[-1]
-    kept = [set(row.indices) <= set(new) for row, new in zip(first.representation, richer, strict=True)]
-    assert all(kept)
 
 
 @pytest.mark.parametrize(

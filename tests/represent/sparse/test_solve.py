@@ -200,7 +200,6 @@ def test_new_samples_solve_the_problem_without_a_diagonal() -> None:
     [
         ({"candidates": np.zeros((3, 2), dtype=np.int32)}, "candidates has shape"),
         ({"candidates": np.full((80, 2), 80, dtype=np.int32)}, "names sample 80"),
-        ({"method": "magic"}, "method is 'magic'"),
         ({"n_threads": 0}, "n_threads is 0"),
     ],
 )
@@ -217,7 +216,5 @@ def test_masks_and_settings_must_match() -> None:
         solve_sparse_many(X, [QUICK], candidates=candidates, soft_masks=[LabelMask(y), None])
     with pytest.raises(ValueError, match="settings_list is empty"):
         solve_sparse_many(X, [], candidates=candidates)
-    with pytest.raises(ValueError, match="has no model for noise"):
-        solve_sparse(X, replace(QUICK, outliers=0.1), candidates=candidates, method="stepwise")
     with pytest.raises(ValueError, match="X_new has 3 features"):
         represent_over(X, np.ones((2, 3)), QUICK)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.represent.affine import AffineStep
 from masked_subspace.represent.continuation import Step
 from masked_subspace.represent.dense.blocks import FinishedRow, IntArray
 from masked_subspace.represent.dense.kernels import masked_step
@@ -38,6 +39,7 @@ class BlockedPass:
         self._A, self._T, self._R, self._Z, self._Z_last = (np.zeros(shape, dtype) for _ in range(5))
         self._weights = pair_weights(settings.mask_weight, hard_mask, soft_mask, start, stop, shape[1], dtype)
         self._residual_model = ResidualModel(X[start:stop], settings, spectrum) if settings.has_residual_model else None
+        self._affine = AffineStep(spectrum.vectors, spectrum.values) if settings.affine else None
         self._resize(shape[0])
 
     def _resize(self, n_rows: int) -> None:
@@ -56,6 +58,13 @@ class BlockedPass:
         unexplained = projected * (-2 * step.mu / (s + 2 * step.mu)).astype(dtype)
         if self._residual_model is not None:
             self._residual_model.correct(coefficients, unexplained, step.mu)
+        if self._affine is not None:
+            # Eq:affine-Z: ν1ᵀ on the right side of Eq:b-Z is σ = ν/2μ on R and, through V, on its projection
+            sigma = self._affine.shift(self._R, coefficients, step.mu)
+            self._R += sigma.astype(dtype)[:, None]
+            moved = np.outer(sigma, self._affine.ones)
+            coefficients += (moved * (s / (s + 2 * step.mu))).astype(dtype)
+            unexplained -= (moved * (2 * step.mu / (s + 2 * step.mu))).astype(dtype)
         self._Z, self._Z_last = self._Z_last, self._Z
         np.matmul(coefficients, V.T, out=self._Z)
         masked_step(

@@ -26,7 +26,7 @@ _SHORT_LIST = 12
 
 def lazy_prices(settings: AdmmSettings, hard_mask: HardMask | None, soft_mask: SoftMask | None) -> Prices | None:
     """The price of all pairs, or (inside, outside) and the labels; None when every entry must be looked at."""
-    if settings.has_residual_model or not (hard_mask is None or hard_mask.diagonal_only):
+    if settings.has_residual_model or settings.affine or not (hard_mask is None or hard_mask.diagonal_only):
         return None
     if soft_mask is None:
         return (0.0,), None

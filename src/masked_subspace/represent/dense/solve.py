@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.compilation import compile_once
 from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.dense.blocked import ARRAYS_PER_BLOCK, BlockedPass
 from masked_subspace.represent.dense.blocks import IntArray, Outcome, Progress, run_freezing, run_lockstep
 from masked_subspace.represent.dense.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
@@ -148,6 +149,8 @@ def _assemble(
         shape=(n_samples, n_samples),
     )
     representation.sort_indices()
+    if settings.affine:
+        representation = onto_affine(representation)
     details["n_iter_per_sample"] = np.array([outcome.n_iter[place] for place in position])
     return SolverResult(
         representation=representation,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,20 @@ from scipy.sparse import csr_array
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.sparse.kernels import admm_rows, compress_rows, gather_rows
+from masked_subspace.represent.sparse.kernels import (
+    Factors,
+    Numbers,
+    Problems,
+    ResidualModel,
+    Solutions,
+    admm_rows,
+    compress_rows,
+    gather_rows,
+)
 from masked_subspace.represent.sparse.products import ProductStore
-from masked_subspace.represent.sparse.stepwise import stepwise_rows
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IndexArray = npt.NDArray[np.int32]
-
-Method = Literal["admm", "stepwise"]
 
 # Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
 _FACTOR_BELOW = 0.5
@@ -39,7 +46,6 @@ class SparseProblem:
     first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
     targets: FloatArray | None = None
     samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
-    method: Method = "admm"
     products: ProductStore | None = None  # for threads of one process, all samples in order, no residual model
 
 
@@ -70,16 +76,27 @@ class SmallProblems:
     energy: FloatArray  # b, ‖x‖² of each target
     allowed: npt.NDArray[np.bool_]  # b × v
 
+    @cached_property
+    def eigen(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvectors (as rows) and eigenvalues of each H, once for all settings that ask."""
+        values, vectors = eigenpairs(self.H)
+        return np.ascontiguousarray(vectors.transpose(0, 2, 1)), values
+
+    @cached_property
+    def ones(self) -> FloatArray:
+        """Eᵀ1 of each problem, where 1 counts the variables that are samples: Z1 = 1 of `affine.py`."""
+        is_sample = (self.columns >= 0).astype(self.H.dtype)
+        return np.ascontiguousarray(np.matmul(self.eigen[0], is_sample[:, :, None])[:, :, 0])
+
 
 def solve_block(problem: SparseProblem, block: tuple[int, int]) -> list[BlockSolution]:
     """Solutions of all settings for the samples start..stop."""
     start, stop = block
     small = small_problems(problem, start, stop)
-    solve = solve_admm if problem.method == "admm" else _solve_stepwise
     numbers = sample_numbers(problem, start, stop)
     prices: dict[int, FloatArray] = {}
     return [
-        solve(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
+        solve_admm(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
         for setting, mask, first_stop in zip(problem.settings, problem.soft_masks, problem.first_stops, strict=True)
     ]
 
@@ -145,63 +162,51 @@ def _weights(
 
 def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:
     dtype = small.H.dtype
-    Q = np.empty_like(small.g)
-    n_iter = np.zeros(len(Q), dtype=np.int64)
-    residuals, objective = np.zeros((len(Q), 3)), np.zeros(settings.max_iter)
-    numbers = np.array([settings.sparsity, settings.penalty, settings.penalty_growth, settings.tol, _SOLVE_TOL[dtype]])
+    out = Solutions(
+        np.empty_like(small.g),
+        np.zeros(len(small.g), dtype=np.int64),
+        np.zeros((len(small.g), 3)),
+        np.zeros(settings.max_iter),
+    )
     modelled = settings.has_residual_model
     parts = np.zeros((2, *small.targets.shape) if modelled else (2, 0, 0), dtype=dtype)
     prices = np.array([-1 if one is None else one for one in (settings.noise, settings.outliers)], dtype=dtype)
     seen = slice(None if modelled else 0)
-    model = (small.rows[seen], small.targets[seen], parts[0], parts[1], prices)
     admm_rows(
-        small.H,
-        small.g,
-        small.energy,
-        weights,
-        small.allowed,
-        _factor(small.H, settings),
-        model,
-        numbers,
-        np.array([first_stop, settings.max_iter]),
-        Q,
-        n_iter,
-        residuals,
-        objective,
+        Problems(small.H, small.g, small.energy, weights, small.allowed),
+        _factors(small, settings),
+        ResidualModel(small.rows[seen], small.targets[seen], parts[0], parts[1], prices),
+        Numbers(
+            float(settings.sparsity),
+            float(settings.penalty),
+            float(settings.penalty_growth),
+            float(settings.tol),
+            _SOLVE_TOL[dtype],
+            first_stop,
+            settings.max_iter,
+        ),
+        out,
     )
     return BlockSolution(
-        *_compressed(Q, small),
-        objective,
-        residuals.max(axis=0, initial=0.0),
-        int(n_iter.min(initial=settings.max_iter)),
-        int(n_iter.max(initial=0)),
+        *_compressed(out.Q, small),
+        out.objective,
+        out.residuals.max(axis=0, initial=0.0),
+        int(out.n_iter.min(initial=settings.max_iter)),
+        int(out.n_iter.max(initial=0)),
         None if settings.noise is None else parts[0],
         None if settings.outliers is None else csr_array(parts[1]),
     )
 
 
-def _factor(H: FloatArray, settings: AdmmSettings) -> tuple[FloatArray, FloatArray]:
-    """Eigenvectors (as rows) and eigenvalues where a small first penalty would make conjugate gradients slow."""
-    if settings.penalty >= _FACTOR_BELOW * float(np.einsum("bii->", H)) / max(1, H.shape[0] * H.shape[1]):
-        return np.empty((0, 0, 0), dtype=H.dtype), np.empty((0, 0), dtype=H.dtype)
-    values, vectors = eigenpairs(H)
-    return np.ascontiguousarray(vectors.transpose(0, 2, 1)), values
-
-
-def _solve_stepwise(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, _: int) -> BlockSolution:
-    Q = np.zeros_like(small.g)
-    moves = np.zeros(len(Q), dtype=np.int64)
-    value = stepwise_rows(
-        small.H, small.g, small.energy, weights, small.allowed, settings.sparsity, settings.max_iter, Q, moves
-    )
-    unfinished = float(np.any(moves >= settings.max_iter))
-    return BlockSolution(
-        *_compressed(Q, small),
-        np.array([value]),
-        np.array([unfinished, 0.0, 0.0]),
-        int(moves.min(initial=settings.max_iter)),
-        int(moves.max(initial=0)),
-    )
+def _factors(small: SmallProblems, settings: AdmmSettings) -> Factors:
+    """Eigenvectors where a small first penalty would make conjugate gradients slow, and where Z is affine."""
+    none = Factors(*(np.empty((0,) * dim, dtype=small.H.dtype) for dim in (3, 2, 2)))
+    if settings.affine:
+        return Factors(*small.eigen, small.ones)
+    trace = float(np.einsum("bii->", small.H))
+    if settings.penalty >= _FACTOR_BELOW * trace / max(1, small.H.shape[0] * small.H.shape[1]):
+        return none
+    return Factors(*small.eigen, none.ones)
 
 
 def _compressed(Q: FloatArray, small: SmallProblems) -> tuple[npt.NDArray[np.int64], IndexArray, FloatArray]:

@@ -8,12 +8,61 @@ Samples never meet: neither blocks nor threads change a result.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 _ALLOW = {"reassoc", "contract", "arcp", "nsz"}
+
+
+class Problems(NamedTuple):
+    """b small problems with v variables each."""
+
+    H: Any  # b × v × v, products of the rows
+    g: Any  # b × v, products of the rows with the target
+    energy: Any  # b, ‖x‖² of the target
+    weights: Any  # b × v, γ Mˢ⊙Mˢ
+    allowed: Any  # b × v, where Mʰ is 1
+
+
+class Factors(NamedTuple):
+    """H = E diag(s) Eᵀ of each problem; without rows the Z step runs conjugate gradients."""
+
+    vectors: Any  # b × v × v, row j is the j-th eigenvector
+    values: Any  # b × v
+    ones: Any  # b × v, Eᵀ1 of the variables that are samples; without rows Z is not affine
+
+
+class ResidualModel(NamedTuple):
+    """ε and O of `eq:gmsc-n`; without rows it is GMSC."""
+
+    rows: Any  # b × v × d
+    targets: Any  # b × d
+    noise: Any  # b × d, out
+    outliers: Any  # b × d, out
+    prices: Any  # (λ₁, λ₂), negative for an absent part
+
+
+class Numbers(NamedTuple):
+    """The numbers of `AdmmSettings`, and when a sample may stop."""
+
+    sparsity: float
+    penalty: float
+    growth: float
+    tol: float
+    solve_tol: float  # of the Z step by conjugate gradients, relative to its right side
+    first_stop: int  # the first iteration that may be the last one
+    max_iter: int
+
+
+class Solutions(NamedTuple):
+    """What a run leaves."""
+
+    Q: Any  # b × v
+    n_iter: Any  # b
+    residuals: Any  # b × 3: stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞
+    objective: Any  # of the block after each iteration; samples that have stopped keep their last value
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
@@ -83,6 +132,30 @@ def _solve_factored(vectors: Any, values: Any, shift: Any, rhs: Any, z: Any, ima
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
+def _solve_affine(vectors: Any, values: Any, ones: Any, shift: Any, rhs: Any, z: Any, image: Any) -> Any:
+    """The same subject to z1 = 1 (Eq:affine-Z); returns zHzᵀ. All sums run over the eigenvectors."""
+    v = z.shape[0]
+    reached, total = z.dtype.type(0), z.dtype.type(0)
+    for j in range(v):
+        image[j] = _dot(vectors[j], rhs)
+        share = ones[j] / (values[j] + shift)
+        reached += share * image[j]
+        total += share * ones[j]
+    nu = (1 - reached) / total if total > 0 else z.dtype.type(0)
+    square = z.dtype.type(0)
+    for j in range(v):
+        image[j] = (image[j] + nu * ones[j]) / (values[j] + shift)
+        square += values[j] * image[j] * image[j]
+        z[j] = 0
+    for j in range(v):
+        amount = image[j]
+        row = vectors[j]
+        for k in range(v):
+            z[k] += amount * row[k]
+    return square
+
+
+@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> tuple[Any, Any, Any, Any, int]:
     """The C, Q and multiplier steps after z; returns (largest change, ‖z − c‖∞, ‖q − z‖∞, Σ w q², nonzeros of q)."""
     z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
@@ -135,76 +208,58 @@ def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outl
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW)
-def admm_rows(
-    H: Any,
-    G: Any,
-    energy: Any,
-    weight: Any,
-    allowed: Any,
-    factor: Any,
-    model: Any,
-    numbers: Any,
-    limits: Any,
-    Q: Any,
-    n_iter: Any,
-    residuals: Any,
-    objective: Any,
-) -> None:
-    """Run Algorithm 1 for each sample of a block.
-
-    `factor` = (eigenvectors as rows, eigenvalues) of each H; without rows the Z step runs conjugate gradients.
-    `model` = (rows of the candidates, targets, ε, O, (λ₁, λ₂)) for GMSC-n, negative prices for an absent part; without
-    rows it is GMSC. `numbers` = (λ, μ₀, p, tol, tolerance of the Z step). `limits` = (first that may stop, T).
-    Out: Q, the iterations of each sample, for each sample (stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞), and the block's
-    objective after each iteration (samples that have stopped keep their last value).
-    """
-    scalar = H.dtype.type
-    lam, growth, tol, solve_tol = scalar(numbers[0]), scalar(numbers[2]), scalar(numbers[3]), scalar(numbers[4])
-    v = G.shape[1]
-    vectors, values = factor
-    rows, targets, noise, outliers, prices = model
-    state, work, rhs, g = (
-        np.empty((5, v), H.dtype),
-        np.empty((4, v), H.dtype),
-        np.empty(v, H.dtype),
-        np.empty(v, H.dtype),
-    )
+def admm_rows(problems: Any, factors: Any, model: Any, numbers: Any, out: Any) -> None:
+    """Run Algorithm 1 for each sample of a block: `Problems`, `Factors`, `ResidualModel`, `Numbers` → `Solutions`."""
+    dtype = problems.H.dtype
+    scalar = dtype.type
+    lam, growth = scalar(numbers.sparsity), scalar(numbers.growth)
+    tol, solve_tol = scalar(numbers.tol), scalar(numbers.solve_tol)
+    factored, affine, modelled = factors.vectors.shape[0] > 0, factors.ones.shape[0] > 0, model.rows.shape[0] > 0
+    v = problems.g.shape[1]
+    state, work, rhs, g = np.empty((5, v), dtype), np.empty((4, v), dtype), np.empty(v, dtype), np.empty(v, dtype)
     z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
-    for s in range(G.shape[0]):
+    for s in range(problems.g.shape[0]):
         state[:] = 0
-        g[:] = G[s]
-        mu, k = scalar(numbers[1]), 0
+        g[:] = problems.g[s]
+        mu, k = scalar(numbers.penalty), 0
         change, off_mask, off_sparse, value = scalar(0), scalar(0), scalar(0), 0.0
-        while k < limits[1]:
+        while k < numbers.max_iter:
             # Eq:b-Z (c is zero wherever Mʰ is)
+            square = scalar(0)
             for j in range(v):
                 work[3, j] = z[j]
                 rhs[j] = g[j] - u1[j] + u2[j] + mu * (c[j] + q[j])
-            if vectors.shape[0] > 0:
-                _solve_factored(vectors[s], values[s], 2 * mu, rhs, z, work[0])
+            if affine:
+                square = _solve_affine(factors.vectors[s], factors.values[s], factors.ones[s], 2 * mu, rhs, z, work[0])
+            elif factored:
+                _solve_factored(factors.vectors[s], factors.values[s], 2 * mu, rhs, z, work[0])
             else:
-                _solve_shifted(H[s], 2 * mu, rhs, solve_tol, z, work[0], work[1], work[2])
-            if rows.shape[0] > 0:
-                fit = _residual_step(rows[s], targets[s], z, prices, noise[s], outliers[s], g)
+                _solve_shifted(problems.H[s], 2 * mu, rhs, solve_tol, z, work[0], work[1], work[2])
+            if modelled:
+                fit = _residual_step(
+                    model.rows[s], model.targets[s], z, model.prices, model.noise[s], model.outliers[s], g
+                )
+            elif affine:
+                fit = (problems.energy[s] + square) / 2 - _dot(z, g)
             else:
                 # ½‖x − z X_v‖² with H z = rhs − 2μ z
-                fit = energy[s] / 2
+                fit = problems.energy[s] / 2
                 for j in range(v):
                     fit += z[j] * (rhs[j] / 2 - mu * z[j] - g[j])
             change, off_mask, off_sparse, price, count = _masked_step(
-                state, work[3], weight[s], allowed[s], mu, np.sqrt(2 * lam / mu)
+                state, work[3], problems.weights[s], problems.allowed[s], mu, np.sqrt(2 * lam / mu)
             )
             value = fit + price / 2 + lam * count
-            objective[k] += value
+            out.objective[k] += value
             mu *= growth
             k += 1
-            if change < tol and k >= limits[0]:
+            if change < tol and k >= numbers.first_stop:
                 break
-        Q[s] = q
-        n_iter[s] = k
-        residuals[s, 0], residuals[s, 1], residuals[s, 2] = change, off_mask, off_sparse
-        for later in range(k, limits[1]):
-            objective[later] += value
+        out.Q[s] = q
+        out.n_iter[s] = k
+        out.residuals[s, 0], out.residuals[s, 1], out.residuals[s, 2] = change, off_mask, off_sparse
+        for later in range(k, numbers.max_iter):
+            out.objective[later] += value
 
 
 @njit(cache=True, nogil=True)

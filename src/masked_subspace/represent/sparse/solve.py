@@ -19,9 +19,10 @@ from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
+from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
-from masked_subspace.represent.sparse.block import BlockSolution, Method, SparseProblem, solve_block
+from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, solve_block
 from masked_subspace.represent.sparse.products import ProductStore
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -38,7 +39,6 @@ def solve_sparse(
     candidates: IndexArray,
     hard_mask: HardMask | None = None,
     soft_mask: SoftMask | None = None,
-    method: Method = "admm",
     n_threads: int = 1,
     block_size: int | None = None,
     engine: Engine | None = None,
@@ -51,7 +51,6 @@ def solve_sparse(
         candidates=candidates,
         hard_mask=hard_mask,
         soft_masks=soft_mask,
-        method=method,
         n_threads=n_threads,
         block_size=block_size,
         engine=engine,
@@ -66,7 +65,6 @@ def solve_sparse_many(
     candidates: IndexArray,
     hard_mask: HardMask | None = None,
     soft_masks: SoftMask | Sequence[SoftMask | None] | None = None,
-    method: Method = "admm",
     n_threads: int = 1,
     block_size: int | None = None,
     engine: Engine | None = None,
@@ -89,7 +87,6 @@ def solve_sparse_many(
         soft_masks = [soft_masks] * len(settings_list)
     if len(soft_masks) != len(settings_list):
         raise ValueError(f"soft_masks has {len(soft_masks)} entries for {len(settings_list)} settings; give one each.")
-    _check_method(method, settings_list)
     engine = engine or active_engine(n_threads)
     problem = SparseProblem(
         X,
@@ -98,7 +95,6 @@ def solve_sparse_many(
         tuple(soft_masks),
         hard_mask,
         (1,) * len(settings_list),
-        method=method,
         products=_usable(products, candidates, settings_list, engine),
     )
     blocks = list(block_ranges(len(X), block_size or _default_block(candidates.shape[1] + 1, X)))
@@ -146,13 +142,6 @@ def _usable(
     return None if any(settings.has_residual_model for settings in settings_list) else products
 
 
-def _check_method(method: str, settings_list: Sequence[AdmmSettings]) -> None:
-    if method not in ("admm", "stepwise"):
-        raise ValueError(f'method is {method!r}; choose "admm" or "stepwise".')
-    if method == "stepwise" and any(settings.has_residual_model for settings in settings_list):
-        raise ValueError('method="stepwise" has no model for noise or outliers; use method="admm" or set them to None.')
-
-
 def _checked(X: Any, name: str = "X") -> FloatArray:
     check_rows(X, name)
     if is_dask_array(X):
@@ -196,7 +185,7 @@ def _solve_in_step(
                 progress(stop, worst)
         most = tuple(max((part.most_iter for part in one), default=0) for one in solved)
         least = tuple(min((part.least_iter for part in one), default=0) for one in solved)
-        if problem.method == "stepwise" or problem.dictionary.dtype == np.float32 or least == most:
+        if problem.dictionary.dtype == np.float32 or least == most:
             return solved
         problem = replace(problem, first_stops=most)
 
@@ -212,6 +201,8 @@ def _assembled(
     else:
         indices = indices.astype(np.int64)
     Q = csr_array((np.concatenate([part.data for part in parts]), indices, indptr), shape=shape)
+    if settings.affine:
+        Q = onto_affine(Q)
     n_iter = max(part.most_iter for part in parts)
     stopping, off_mask, off_sparse = np.max([part.residuals for part in parts], axis=0)
     return SolverResult(
