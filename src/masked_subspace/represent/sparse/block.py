@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings, squared_weights
 from masked_subspace.represent.sparse.kernels import admm_rows, compress_rows, gather_rows
 from masked_subspace.represent.sparse.products import ProductStore
 from masked_subspace.represent.sparse.stepwise import stepwise_rows
@@ -137,10 +137,8 @@ def _weights(
     if mask is None:
         return np.zeros_like(small.g)
     if id(mask) not in known:
-        price = np.asarray(mask.at(numbers[:, None], small.columns), dtype=small.H.dtype)
-        known[id(mask)] = price * price
-    weights: FloatArray = small.H.dtype.type(settings.mask_weight) * known[id(mask)]
-    return weights
+        known[id(mask)] = mask.at(numbers[:, None], small.columns)
+    return squared_weights(settings.mask_weight, known[id(mask)], small.H.dtype).astype(small.H.dtype)
 
 
 def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:

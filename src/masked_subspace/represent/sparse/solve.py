@@ -158,6 +158,8 @@ def _checked(X: Any, name: str = "X") -> FloatArray:
     if is_dask_array(X):
         X = rows_in_file(X)
     array: FloatArray = np.ascontiguousarray(X, dtype=float_dtype(X))
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} holds NaN or infinite values; remove or fill them first.")
     return array
 
 
