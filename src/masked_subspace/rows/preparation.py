@@ -114,7 +114,9 @@ class Preparation:
         """The rows the solver sees. What lives in a file stays in one: its rows go through memory in blocks."""
         if MappedArray.of(X) is None:
             return self._rows(X)
-        out = empty_in_file(X.shape, X.dtype)
+        # A rotation may drop directions: the prepared rows are then narrower than X.
+        width = X.shape[1] if self.rotation is None else self.rotation.shape[1]
+        out = empty_in_file((len(X), width), X.dtype)
         for start, stop in row_blocks(len(X), X.shape[1]):
             out[start:stop] = self._rows(X[start:stop])
         return np.asarray(out)

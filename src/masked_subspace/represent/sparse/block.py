@@ -27,6 +27,19 @@ _FACTOR_BELOW = 0.5
 _SOLVE_TOL = {np.dtype(np.float32): 5e-7, np.dtype(np.float64): 1e-15}
 
 
+def check_range(X: FloatArray, name: str = "X") -> None:
+    """Refuse rows whose numbers the solver cannot multiply."""
+    if not np.isfinite(X).all():
+        raise ValueError(f"{name} holds NaN or infinite values; remove or fill them first.")
+    largest, limits = float(np.abs(X).max(initial=0.0)), np.finfo(X.dtype)
+    # Conjugate gradients multiply the Gram matrix with squares of products of rows.
+    if largest and not limits.tiny ** (1 / 6) < largest < (limits.max / max(1, X.shape[1])) ** (1 / 6):
+        raise ValueError(
+            f"{name} has entries of size {largest:.2g}, whose sixth powers leave the range of {X.dtype}; scale it, "
+            "or leave normalize=True."
+        )
+
+
 @dataclass(frozen=True)
 class SparseProblem:
     """What all blocks read. `targets` is None when the samples rebuild each other."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.sparse.block import IndexArray, SparseProblem, small_problems, solve_admm
+from masked_subspace.represent.sparse.block import IndexArray, SparseProblem, check_range, small_problems, solve_admm
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -29,6 +29,7 @@ class CandidateRule:
     """Finds λ for any first penalty on a seeded sample of the small problems, whose products are formed once."""
 
     def __init__(self, X: FloatArray, candidates: IndexArray, seed: int = 0) -> None:
+        check_range(X)
         n = len(X)
         samples = np.sort(np.random.default_rng(seed).choice(n, min(n, _ROWS), replace=False)).astype(np.int32)
         template = AdmmSettings(sparsity=0.0)
