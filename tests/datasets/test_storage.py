@@ -24,6 +24,20 @@ def test_what_is_written_is_read_back_with_its_origin(tmp_path):
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["set.npz"]
 
 
+@pytest.mark.parametrize("name", ["X", "y", "shape"])
+def test_a_cached_set_that_was_changed_is_refused(tmp_path, name):
+    """A file is whole and readable, but not what was written."""
+    path = tmp_path / "set.npz"
+    write_npz(path, ImageSet(np.arange(24.0).reshape(6, 4), np.arange(6) % 2, (4, 1), "a server"))
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    arrays[name] = arrays[name][::-1]
+    np.savez(path, **arrays)
+    with pytest.raises(InvalidDataError, match="changed since") as caught:
+        read_npz(path, "cache")
+    assert str(path) in str(caught.value)
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     write_npz(tmp_path / "set.npz", ImageSet(np.zeros((2, 1)), np.arange(2), (1, 1), "first"))
     broken = ImageSet(np.array([[object()]]), np.arange(1), (1, 1), "second")

@@ -81,6 +81,19 @@ def test_bad_pairs_are_refused(pairs, message):
         KnownPairs.of(8, pairs)
 
 
+@pytest.mark.parametrize("number", [-2, -100])
+def test_only_minus_one_is_unknown(number):
+    with pytest.raises(ValueError, match=f"partial_labels holds {number}"):
+        KnownPairs.of(4, partial_labels=[0, 1, -1, number])
+
+
+def test_labels_beyond_the_clusters_are_refused_and_not_renumbered():
+    known = KnownPairs.of(4, partial_labels=[0, 5, -1, 2])
+    with pytest.raises(ValueError, match="partial_labels holds 5, but with n_clusters=4"):
+        known.anchors(4)
+    np.testing.assert_array_equal(known.anchors(6), [0, 5, -1, 2])
+
+
 def test_bad_partial_labels_are_refused():
     with pytest.raises(ValueError, match=r"one label a sample \(8\)"):
         KnownPairs.of(8, partial_labels=[0, 1])
@@ -98,7 +111,6 @@ def test_violations_count_torn_groups_and_meetings():
 def test_anchors_keep_the_names_of_labels_that_fit():
     known = KnownPairs.of(6, [[1, 4]], None, [3, -1, 3, 0, -1, -1])
     np.testing.assert_array_equal(known.anchors(4), [3, -1, 3, 0, -1, -1])
-    np.testing.assert_array_equal(known.anchors(3), [1, -1, 1, 0, -1, -1])
     with pytest.raises(ValueError, match="2 different labels but n_clusters=1"):
         known.anchors(1)
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 _TILE = 64  # both a tile and its mirror image stay in the cache
@@ -13,7 +14,8 @@ _TILE = 64  # both a tile and its mirror image stay in the cache
 def update_blocks(Z, old_Z, W, ratio, old_B, B):
     """B = max(0, (A + Aᵀ)/2) with zero diagonal, A = Z − ratio·(diag(W)1ᵀ − W).
 
-    Returns the largest change of an entry of Z or B, ‖Z − B‖², and ⟨I − Z, Z − old_B⟩.
+    Returns the largest change of an entry of Z or B (NaN if Z holds one, which `max` would pass over), ‖Z − B‖², and
+    ⟨I − Z, Z − old_B⟩.
     """
     n = Z.shape[0]
     change, apart, fit = 0.0, 0.0, 0.0
@@ -34,4 +36,4 @@ def update_blocks(Z, old_Z, W, ratio, old_B, B):
         change = max(change, abs(Z[i, i] - old_Z[i, i]))
         apart += Z[i, i] ** 2
         fit += (1.0 - Z[i, i]) * Z[i, i]
-    return change, apart, fit
+    return (change if np.isfinite(apart) else np.nan), apart, fit

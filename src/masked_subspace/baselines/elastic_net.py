@@ -75,7 +75,7 @@ def solve_elastic_net(
     return ElasticNetSolution(
         coefficients=csr_array(vstack([part.coefficients for part in parts], format="csr")),
         n_rounds=max(part.n_rounds for part in parts),
-        violation=max(part.violation for part in parts),
+        violation=float(np.max([part.violation for part in parts])),
         converged=all(part.converged for part in parts),
     )
 

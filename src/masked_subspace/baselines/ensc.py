@@ -21,6 +21,10 @@ def largest_correlations(dictionary: FloatArray, n_samples: int) -> FloatArray:
         product = np.abs(dictionary[start:stop] @ dictionary.T)
         product[np.arange(stop - start), np.arange(start, stop)] = 0
         largest[start:stop] = product.max(axis=1)
+    if not np.isfinite(largest).all():
+        raise ValueError(
+            "X holds NaN or infinite values, or entries whose products overflow; fill or scale them first."
+        )
     return largest
 
 

@@ -92,7 +92,7 @@ def _inexact_alm(
         E = shrink_rows(rest + Y1 / mu, settings.noise_weight / mu)
         gap1, gap2 = rest - E, Z - J
         trace.append(nuclear + settings.noise_weight * float(np.linalg.norm(E, axis=1).sum()))
-        change = max(float(np.abs(gap1).max()), float(np.abs(gap2).max()))
+        change = float(np.maximum(np.abs(gap1).max(), np.abs(gap2).max()))
         if progress is not None:
             progress(n_iter, change)
         if change < settings.tol:

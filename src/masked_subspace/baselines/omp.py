@@ -49,7 +49,7 @@ def represent_omp(
     job = _Pursuit(X, min(atoms, n_features), tol, n_passes)
     parts = list(local_engine(n_threads).run(_pursue_block, job, blocks))
     codes = csr_array(vstack([code for code, _ in parts], format="csr"))
-    return Representation(codes, n_iter=job.n_nonzero, stopping_value=max(left for _, left in parts))
+    return Representation(codes, n_iter=job.n_nonzero, stopping_value=float(np.max([left for _, left in parts])))
 
 
 def _pursue_block(job: _Pursuit, block: tuple[int, int]) -> tuple[csr_array, float]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace.represent.model import SolverResult
+from masked_subspace.represent.model import SolverResult, is_finite
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -34,6 +34,10 @@ class Representation:
     objective: FloatArray = field(default_factory=lambda: np.empty(0))
     outliers: csr_array | None = None  # E, n × d, of the methods that model it
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not is_finite(self.matrix, self.stopping_value, self.objective):
+            object.__setattr__(self, "converged", False)
 
     def as_solver_result(self, seconds: float) -> SolverResult:
         """The same in the form that the estimators' base class reads."""

@@ -67,7 +67,7 @@ def solve_ssc_admm(
     codes, n_iter, worst = [], 0, 0.0
     for number, part in enumerate(local_engine(n_threads).run(_solve_block, problem, blocks)):
         codes.append(part[0])
-        n_iter, worst = max(n_iter, part[1]), max(worst, part[2])
+        n_iter, worst = max(n_iter, part[1]), float(np.maximum(worst, part[2]))
         if progress is not None:
             progress((number + 1) * problem.max_iter // len(blocks), worst)
     return Representation(csr_array(vstack(codes, format="csr")), n_iter, worst < problem.tol, worst)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 import zipfile
@@ -50,6 +51,11 @@ def read_npz(path: Path, origin: str) -> ImageSet:
                     "a set is stored with np.savez(path, X=…, y=…, shape=(height, width))"
                 )
             X, y, shape = archive["X"], archive["y"], archive["shape"]
+            if "digest" in archive.files and str(archive["digest"]) != digest_of(X, y, shape):
+                raise InvalidDataError(
+                    f"{path} does not hold what was written to it: its pixels or labels were changed since. Remove "
+                    "it to have it made again."
+                )
             if "origin" in archive.files:
                 origin = f"{origin}, made from {archive['origin']}"
     except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
@@ -80,4 +86,17 @@ def checked(X: NDArray[Any], y: NDArray[Any], shape: Any, origin: str, place: st
 def write_npz(path: Path, images: ImageSet) -> None:
     """Write atomically: no reader ever sees half a file."""
     origin, shape = np.array(images.origin), np.array(images.shape)
-    write_with(path, lambda stream: np.savez_compressed(stream, X=images.X, y=images.y, shape=shape, origin=origin))
+    digest = np.array(digest_of(images.X, images.y, shape))
+    write_with(
+        path,
+        lambda stream: np.savez_compressed(stream, X=images.X, y=images.y, shape=shape, origin=origin, digest=digest),
+    )
+
+
+def digest_of(X: NDArray[Any], y: NDArray[Any], shape: NDArray[Any]) -> str:
+    """A checksum of what the cache holds, stored beside it: a cached set is taken as it was made or not at all."""
+    digest = hashlib.sha256()
+    for array in (X, y, shape):
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.threads import thread_count
+from masked_subspace._common.transaction import all_or_nothing
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler
@@ -78,6 +79,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
     n_jobs: int | None
     verbose: int
 
+    @all_or_nothing
     def fit(
         self,
         X: Any,
@@ -96,7 +98,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         must_link, cannot_link : arrays of shape (m, 2), optional
             Pairs of sample indices that belong together, or apart.
         partial_labels : array of shape (n_samples,), optional
-            Known labels, −1 where unknown.
+            Known labels from 0 to n_clusters − 1, −1 where unknown.
         """
         self._validate_params()
         counts = is_counts(X)

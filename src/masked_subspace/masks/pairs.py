@@ -46,6 +46,8 @@ def check_partial_labels(labels: npt.ArrayLike, n_samples: int) -> npt.NDArray[n
         )
     if array.dtype.kind not in "iu":
         raise ValueError(f"partial_labels has dtype {array.dtype}; give whole numbers, −1 = unknown.")
+    if array.min(initial=0) < -1:
+        raise ValueError(f"partial_labels holds {array.min()}; labels are 0 … n_clusters − 1, and −1 = unknown.")
     return array.astype(np.int64)
 
 
@@ -119,20 +121,25 @@ class KnownPairs:
     def anchors(self, n_clusters: int) -> npt.NDArray[np.int64]:
         """For each sample the cluster it is tied to, −1 where that is open.
 
-        Known labels name their clusters (themselves if all are below K, else by rank). Pairs alone name none, but
-        groups that all exclude each other may be numbered freely: the largest such groups are, found greedily.
+        Known labels are the numbers of their clusters. Pairs alone name none, but groups that all exclude each other
+        may be numbered freely: the largest such groups are, found greedily.
         """
         anchors = np.full(len(self.group), -1, dtype=np.int64)
         if self.partial_labels is not None:
             known = self.partial_labels >= 0
-            names, rank = np.unique(self.partial_labels[known], return_inverse=True)
+            names = np.unique(self.partial_labels[known])
             if len(names) > n_clusters:
                 raise ValueError(
                     f"partial_labels has {len(names)} different labels but n_clusters={n_clusters}; raise n_clusters."
                 )
-            cluster = self.partial_labels[known] if names[-1] < n_clusters else rank
+            if names[-1] >= n_clusters:
+                raise ValueError(
+                    f"partial_labels holds {names[-1]}, but with n_clusters={n_clusters} labels go from 0 to "
+                    f"{n_clusters - 1}, and −1 = unknown; renumber them, for instance with np.unique(…, "
+                    "return_inverse=True)."
+                )
             by_group = np.full(self.n_groups, -1, dtype=np.int64)
-            by_group[self.group[known]] = cluster
+            by_group[self.group[known]] = self.partial_labels[known]
             anchors[self.group >= 0] = by_group[self.group[self.group >= 0]]
             return anchors
         size = np.bincount(self.group[self.group >= 0], minlength=self.n_groups)

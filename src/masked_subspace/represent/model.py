@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -50,3 +50,26 @@ class SolverResult:
     noise: FloatArray | None = None  # ε of `eq:gmsc-n`, n × d
     outliers: csr_array | None = None  # O of `eq:gmsc-n`, n × d
     details: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not is_finite(self.representation, self.stopping_value, self.objective):
+            object.__setattr__(self, "converged", False)
+
+
+def is_finite(matrix: csr_array | FloatArray, stopping_value: float, objective: FloatArray) -> bool:
+    """Whether a result holds numbers only. What does not has not converged, whatever was compared with a tolerance:
+    a maximum passes over NaN, and a threshold turns it into a zero."""
+    entries = matrix.data if issparse(matrix) else np.asarray(matrix)
+    return bool(np.isfinite(stopping_value) and np.isfinite(objective[-1:]).all() and np.isfinite(entries).all())
+
+
+def squared_weights(mask_weight: float, prices: Any, dtype: npt.DTypeLike) -> FloatArray:
+    """γ·(Mˢ)² in float64; what leaves the range of `dtype` is refused: infinity times a zero coefficient is NaN."""
+    with np.errstate(over="ignore"):
+        weights: FloatArray = mask_weight * np.square(np.asarray(prices, dtype=np.float64))
+    if not np.abs(weights).max(initial=0.0) <= np.finfo(dtype).max:
+        raise ValueError(
+            f"mask_weight · (soft mask)² leaves the range of {np.dtype(dtype)}; give a smaller mask_strength, smaller "
+            "prices, or a smaller mask_weight."
+        )
+    return weights

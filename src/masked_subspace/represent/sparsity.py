@@ -90,7 +90,7 @@ class FirstStep:
         off_diagonal = np.abs(Z)[self.rows[:, None] != self.cols[None, :]]
         kept = int(np.clip(round(off_diagonal.size * links / self._n), 1, off_diagonal.size - 1))
         tau = float(np.partition(off_diagonal, [-kept - 1, -kept])[[-kept - 1, -kept]].mean())
-        return max(penalty * tau**2 / 2, float(np.finfo(np.float32).tiny))
+        return max(penalty * tau**2 / 2, float(np.finfo(self._left.dtype).tiny))
 
 
 class CandidateStep:

@@ -14,7 +14,7 @@ from masked_subspace.represent.dense.blocks import FinishedRow, IntArray
 from masked_subspace.represent.dense.kernels import masked_step
 from masked_subspace.represent.dense.residual_model import ResidualModel
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, FloatArray
+from masked_subspace.represent.model import AdmmSettings, FloatArray, squared_weights
 
 ARRAYS_PER_BLOCK = 6  # b × n each: A, T, R, Z, the last Z, the weights
 
@@ -142,7 +142,7 @@ def pair_weights(
     if soft_mask is None:
         weights = np.zeros((stop - start, n_samples), dtype)
     else:
-        weights = (mask_weight * np.asarray(soft_mask.block(start, stop), dtype=np.float64) ** 2).astype(dtype)
+        weights = squared_weights(mask_weight, soft_mask.block(start, stop), dtype).astype(dtype)
     if hard_mask is not None and not hard_mask.diagonal_only:
         weights[~hard_mask.block(start, stop)] = -1
     weights[np.arange(stop - start), np.arange(start, stop)] = -1

@@ -86,9 +86,9 @@ def run_lockstep(
         for step in continuation(settings):
             reports = apply(methodcaller("step", step), blocks)
             outcome.objective.append(float(sum(cost.sum(dtype=np.float64) for cost, _ in reports)))
-            change = max(float(lower.max()) for _, lower in reports)
+            change = float(np.max([lower.max() for _, lower in reports]))
             if change < settings.tol or step.number + 1 == settings.max_iter:
-                change = max(apply(lambda block: float(block.exact_change(_all_rows(block)).max()), blocks))
+                change = float(np.max(apply(lambda block: block.exact_change(_all_rows(block)).max(), blocks)))
             outcome.stopping_value = change
             if progress is not None:
                 progress(step.number + 1, change)
@@ -118,7 +118,7 @@ def run_freezing(
     for part in parts:
         outcome.rows.update(part.rows)
         outcome.n_iter.update(part.n_iter)
-        outcome.stopping_value = max(outcome.stopping_value, part.stopping_value)
+        outcome.stopping_value = float(np.maximum(outcome.stopping_value, part.stopping_value))
         outcome.converged &= part.converged
         trace += np.pad(part.objective, (0, length - len(part.objective)), mode="edge")
     outcome.objective = [float(value) for value in trace]
@@ -144,7 +144,7 @@ def _run_one(block: Block, settings: AdmmSettings, progress: Progress | None) ->
             outcome.converged = bool((exact < settings.tol).all())
         else:
             done, exact = candidates[exact < settings.tol], exact[exact < settings.tol]
-        outcome.stopping_value = max(outcome.stopping_value, float(exact.max(initial=0.0)))
+        outcome.stopping_value = float(np.maximum(outcome.stopping_value, exact.max(initial=0.0)))
         for sample, row, value in zip(samples[done].tolist(), block.finish(done), exact.tolist(), strict=True):
             outcome.rows[sample] = replace(row, stopping_value=value)
         outcome.n_iter.update(dict.fromkeys(samples[done].tolist(), step.number + 1))

@@ -13,7 +13,7 @@ from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.soft import ConstantMask, LabelMask
 from masked_subspace.represent.dense.blocks import IntArray
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, FloatArray
+from masked_subspace.represent.model import AdmmSettings, FloatArray, squared_weights
 
 Prices = tuple[tuple[float, ...], npt.NDArray[Any] | None]
 
@@ -63,7 +63,7 @@ class LazyProblem:
 
         A `patient` solve puts up with lists of any length.
         """
-        weights = settings.mask_weight * np.square(np.asarray(prices, dtype=np.float64))
+        weights = squared_weights(settings.mask_weight, prices, spectrum.vectors.dtype)
         n_samples = len(spectrum.vectors)
         if labels is None:
             order, sorted_labels = np.arange(n_samples), np.zeros(n_samples, np.intp)

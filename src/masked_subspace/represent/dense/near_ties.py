@@ -40,7 +40,7 @@ def decide_again(outcome: Outcome, places: list[int], problem: LazyProblem, n_th
     for place, row in again.rows.items():
         outcome.rows[place] = _like(row, outcome.rows[place].values.dtype)
     outcome.n_iter.update(again.n_iter)
-    outcome.stopping_value = max(row.stopping_value for row in outcome.rows.values())
+    outcome.stopping_value = float(np.max([row.stopping_value for row in outcome.rows.values()]))
     outcome.converged = outcome.stopping_value < problem.settings.tol
     # The objective stays that of float32, continued to the end.
     missing = max(outcome.n_iter.values()) - len(outcome.objective)

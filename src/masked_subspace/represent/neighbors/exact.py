@@ -25,12 +25,22 @@ _GUESS_MARGIN = 3.0
 
 def unit_rows(X: Any, start: int, stop: int) -> npt.NDArray[np.float32]:
     """Rows start..stop at unit length in float32; a zero row stays zero."""
-    rows: npt.NDArray[np.float32] = read_rows(X, start, stop, np.float32)
+    own = read_rows(X, start, stop)
+    if own.dtype == np.float64:
+        # float32 ends at 3e38, and its squares sooner: rows far from 1 are brought near it first.
+        own = own / _power_of_two(np.abs(own).max(axis=1, keepdims=True))
+    rows: npt.NDArray[np.float32] = own.astype(np.float32, copy=False)
     norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     if np.all(np.abs(norms - 1) < 1e-6):
         return rows
     scaled: npt.NDArray[np.float32] = np.divide(rows, np.where(norms > 0, norms, 1)[:, None], dtype=np.float32)
     return scaled
+
+
+def _power_of_two(size: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """1 for sizes of an ordinary range, else the power of two below them: dividing by it rounds nothing."""
+    far = (size > 1e15) | ((size < 1e-15) & (size > 0))
+    return np.where(far, 2.0 ** np.floor(np.log2(np.where(far, size, 1))), 1.0)
 
 
 class Buffers:

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings, squared_weights
 from masked_subspace.represent.sparse.kernels import (
     Factors,
     Numbers,
@@ -32,6 +32,19 @@ IndexArray = npt.NDArray[np.int32]
 _FACTOR_BELOW = 0.5
 # Accuracy of the Z step relative to its right side: a few rounding errors.
 _SOLVE_TOL = {np.dtype(np.float32): 5e-7, np.dtype(np.float64): 1e-15}
+
+
+def check_range(X: FloatArray, name: str = "X") -> None:
+    """Refuse rows whose numbers the solver cannot multiply."""
+    if not np.isfinite(X).all():
+        raise ValueError(f"{name} holds NaN or infinite values; remove or fill them first.")
+    largest, limits = float(np.abs(X).max(initial=0.0)), np.finfo(X.dtype)
+    # Conjugate gradients multiply the Gram matrix with squares of products of rows.
+    if largest and not limits.tiny ** (1 / 6) < largest < (limits.max / max(1, X.shape[1])) ** (1 / 6):
+        raise ValueError(
+            f"{name} has entries of size {largest:.2g}, whose sixth powers leave the range of {X.dtype}; scale it, "
+            "or leave normalize=True."
+        )
 
 
 @dataclass(frozen=True)
@@ -154,10 +167,8 @@ def _weights(
     if mask is None:
         return np.zeros_like(small.g)
     if id(mask) not in known:
-        price = np.asarray(mask.at(numbers[:, None], small.columns), dtype=small.H.dtype)
-        known[id(mask)] = price * price
-    weights: FloatArray = small.H.dtype.type(settings.mask_weight) * known[id(mask)]
-    return weights
+        known[id(mask)] = mask.at(numbers[:, None], small.columns)
+    return squared_weights(settings.mask_weight, known[id(mask)], small.H.dtype).astype(small.H.dtype)
 
 
 def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:

@@ -22,7 +22,7 @@ from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
-from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, solve_block
+from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, check_range, solve_block
 from masked_subspace.represent.sparse.products import ProductStore
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -147,6 +147,7 @@ def _checked(X: Any, name: str = "X") -> FloatArray:
     if is_dask_array(X):
         X = rows_in_file(X)
     array: FloatArray = np.ascontiguousarray(X, dtype=float_dtype(X))
+    check_range(array, name)
     return array
 
 
