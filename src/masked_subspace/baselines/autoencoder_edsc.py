@@ -129,3 +129,6 @@ constraints, random_state, n_jobs, verbose : as in `EDSC`
             codes = codes / np.where(norms > 0, norms, 1)
         found = represent_edsc(codes, self._edsc_settings())
         return Representation(found.matrix, n_iter=len(trained.losses), objective=np.array(trained.losses))
+
+    def _most_steps(self) -> int:
+        return self.max_epochs

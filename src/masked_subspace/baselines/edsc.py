@@ -67,7 +67,9 @@ def _clean_and_represent(X: FloatArray, settings: EdscSettings, progress: Progre
         Y += mu * gap
         mu *= settings.penalty_growth
     C = ridge_projection(D, 1 / lam)
-    return Representation(C, n_iter, change < settings.tol, change, np.array(trace), csr_array(E), details={"clean": D})
+    return Representation(
+        C, n_iter, change < settings.tol, change, np.array(trace), outliers=csr_array(E), details={"clean": D}
+    )
 
 
 class EDSC(BaselineClusterer):

@@ -71,7 +71,7 @@ def represent_lrr(X: FloatArray, settings: LrrSettings, progress: Progress | Non
     representation = (Z @ V.T).astype(X.dtype)
     noise = (E @ spectrum.right_vectors.T).astype(X.dtype)
     converged = change < settings.tol
-    return Representation(representation, n_iter, converged, change, np.array(trace), details={"noise": noise})
+    return Representation(representation, n_iter, converged, change, np.array(trace), noise=noise)
 
 
 def _inexact_alm(

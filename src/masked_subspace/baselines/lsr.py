@@ -5,14 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.blas import dsyrk, dtrmm, get_blas_funcs
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
-from masked_subspace.baselines.lsr_kernels import mirror_scaled
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
+
+_TILE = 64  # rows and columns: two tiles of float64 stay in the first cache level
+
+
+@njit(cache=True, nogil=True)
+def mirror_scaled(  # type: ignore[no-untyped-def]
+    Z, factor
+):
+    """Complete a matrix of which only the lower triangle is set, row i times factor[i]. The diagonal is left."""
+    n = Z.shape[0]
+    for top in range(0, n, _TILE):
+        for left in range(0, top + _TILE, _TILE):
+            for j in range(left, min(left + _TILE, n)):
+                for i in range(max(top, j + 1), min(top + _TILE, n)):
+                    Z[j, i] = Z[i, j] * factor[j]
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    Z[i, j] *= factor[i]
 
 
 def ridge_projection(X: FloatArray, ridge: float, *, zero_diagonal: bool = False) -> FloatArray:

@@ -25,7 +25,7 @@ from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
 from masked_subspace.represent.model import SolverResult
-from masked_subspace.rounds.recursion import RoundsResult, run_rounds
+from masked_subspace.rounds.recursion import RoundsResult
 
 
 class WeightedSparseRepresenter(BaseEstimator):
@@ -146,11 +146,19 @@ class SoftS3C(BilevelClustering):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters=n_clusters,
+            max_rounds=max_rounds,
+            mask_tol=mask_tol,
+            center=center,
+            normalize=normalize,
+            constraints=constraints,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.alpha = alpha
         self.structure_weight = structure_weight
-        self.max_rounds = max_rounds
-        self.mask_tol = mask_tol
         self.affine = affine
         self.solver = solver
         self.tol = tol
@@ -159,12 +167,6 @@ class SoftS3C(BilevelClustering):
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
-        self.center = center
-        self.normalize = normalize
-        self.constraints = constraints
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _fit_rows(self, rows: FloatArray, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
         representer = WeightedSparseRepresenter(
@@ -183,15 +185,13 @@ class SoftS3C(BilevelClustering):
             n_components=self.n_components,
             threshold=self.threshold,
         )
-        return run_rounds(
-            representer.prepare(rows),
+        # The three parts depend on the parameters, which may be set until now.
+        frame = BilevelClustering(
+            representer,
             labeler,
             embedding_distances,
-            evidence,
             init=ConstantMask(len(rows), 0.0),
             max_rounds=self.max_rounds,
             mask_tol=self.mask_tol,
-            seed=seed,
-            max_iter=self.max_iter,
-            events=events,
         )
+        return frame._fit_rows(rows, evidence, seed, events)

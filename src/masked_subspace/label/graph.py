@@ -95,9 +95,15 @@ def _shape_interaction(Z: Any, rank: int | None, power: float) -> csr_array:
     values, U = np.abs(values[order]), U[:, order]
     kept = int((values > 1e-4 * values[0]).sum()) if rank is None else min(rank, len(values))
     M = U[:, :kept] * np.sqrt(values[:kept])
+    return power_graph(M, power, negative=0.0)
+
+
+def power_graph(M: npt.NDArray[np.floating[Any]], power: float, *, negative: float) -> csr_array:
+    """W = (M Mᵀ)^power elementwise for M with its rows brought to unit length; `negative` times what is below 0."""
     norms = np.linalg.norm(M, axis=1, keepdims=True)
-    M /= np.where(norms > 0, norms, 1)
-    W = np.maximum(M @ M.T, 0) ** power
+    M = M / np.where(norms > 0, norms, 1)
+    inner = M @ M.T
+    W = np.where(inner > 0, inner, negative * inner) ** power
     np.fill_diagonal(W, 0)
     largest = W.max()
     if largest > 0:
