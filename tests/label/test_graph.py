@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.neighbors import kneighbors_graph
 
-from masked_subspace.label.graph import affinity_matrix, keep_largest, rows_by_maximum
+from masked_subspace.label.graph import KINDS, affinity_matrix, keep_largest, rows_by_maximum
 
 Z = np.array([[9.0, -2, 1, 0], [0, 0, 0.5, 4], [0, 0, 0, 0], [3, -6, 1.5, 0]])
 
@@ -21,6 +22,33 @@ def test_normalized_divides_rows_by_their_maximum():
     np.testing.assert_allclose(affinity_matrix(Z, "normalized").toarray(), (rows + rows.T) / 2)
 
 
+def test_unit_length_divides_rows_by_their_length():
+    A = np.abs(Z)
+    np.fill_diagonal(A, 0)
+    lengths = np.linalg.norm(A, axis=1)
+    rows = A / np.where(lengths > 0, lengths, 1)[:, None]
+    np.testing.assert_allclose(affinity_matrix(Z, "unit-length").toarray(), (rows + rows.T) / 2)
+
+
+def test_code_neighbors_are_the_nearest_unit_codes(monkeypatch):
+    """Against scikit-learn's search on dense codes, which are never orthogonal; in blocks of a few rows."""
+    monkeypatch.setattr("masked_subspace.label.graph._PRODUCT_WIDTH", 1 << 20)
+    codes = np.random.default_rng(0).uniform(0.1, 1, size=(40, 40))
+    unit = codes / np.linalg.norm(codes, axis=1, keepdims=True)
+    nearest = kneighbors_graph(unit, 3, include_self=False).toarray()
+    np.testing.assert_array_equal(
+        affinity_matrix(codes, "code-neighbors", n_links=3).toarray(), (nearest + nearest.T) / 2
+    )
+
+
+def test_codes_that_share_no_atom_or_point_apart_are_no_neighbours():
+    codes = np.array([[0, 1.0, 0, 0], [1.0, 0, 0, 0], [0, -1.0, 0, 0], [0, 2.0, 0, 0]])
+    W = affinity_matrix(codes, "code-neighbors", n_links=2).toarray()
+    expected = np.zeros((4, 4))
+    expected[0, 3] = expected[3, 0] = 1
+    np.testing.assert_array_equal(W, expected)
+
+
 def test_top_k_keeps_the_largest_of_each_row_before_symmetrising():
     W = affinity_matrix(Z, "top-k", n_links=1).toarray()
     expected = np.zeros((4, 4))
@@ -31,7 +59,7 @@ def test_top_k_keeps_the_largest_of_each_row_before_symmetrising():
     )
 
 
-@pytest.mark.parametrize("kind", ["top-k", "symmetric", "normalized", "shape-interaction"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_graph_is_symmetric_nonnegative_and_has_no_loops(kind):
     rng = np.random.default_rng(0)
     dense = rng.normal(size=(30, 30)) * (rng.uniform(size=(30, 30)) < 0.3)
@@ -44,7 +72,7 @@ def test_every_graph_is_symmetric_nonnegative_and_has_no_loops(kind):
 
 
 def test_float32_stays_float32():
-    for kind in ("top-k", "symmetric", "normalized"):
+    for kind in ("top-k", "symmetric", "normalized", "unit-length", "code-neighbors"):
         assert affinity_matrix(csr_array(Z.astype(np.float32)), kind).dtype == np.float32
 
 

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = ("masked-subspace", "numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
-_NOT_COMPUTING = frozenset(("cli", "report", "inputs", "datasets", "experiments", "plots.py", "_common"))
+# What cannot move a number of a fit: what reads, stores, shows and measures. Samples have a hash of their own.
+_NOT_COMPUTING = frozenset((
+    "cli", "report", "inputs", "datasets", "experiments", "bench", "plots.py", "__main__.py",
+    "_common/files.py", "_common/progress.py", "_common/provenance.py", "_common/peak_memory.py",
+))  # fmt: skip
 
 
 def versions() -> dict[str, str]:
@@ -26,16 +30,24 @@ def versions() -> dict[str, str]:
     return found
 
 
+def computing_files() -> list[Path]:
+    """The source files that can change the result of a fit, sorted."""
+    root = Path(__file__).parents[1]
+    return [
+        source
+        for source in sorted(root.rglob("*.py"))
+        if _NOT_COMPUTING.isdisjoint((source.relative_to(root).parts[0], source.relative_to(root).as_posix()))
+    ]
+
+
 @cache
 def code_version() -> str:
     """A short hash of the source files that compute: two results with the same one come from the same code."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for source in sorted(root.rglob("*.py")):
-        path = source.relative_to(root)
-        if path.parts[0] not in _NOT_COMPUTING and not path.parts[0].startswith("bench"):
-            digest.update(path.as_posix().encode())
-            digest.update(source.read_bytes())
+    for source in computing_files():
+        digest.update(source.relative_to(root).as_posix().encode())
+        digest.update(source.read_bytes())
     return digest.hexdigest()[:12]
 
 

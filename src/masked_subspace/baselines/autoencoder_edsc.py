@@ -15,30 +15,70 @@ from masked_subspace.baselines.autoencoder import (
     train_codes,
 )
 from masked_subspace.baselines.base import POSITIVE
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 
 
+@documented
 class AutoencoderEDSC(EDSC):
     """EDSC on the flattened codes of a convolutional autoencoder that was trained alone on the same images.
 
-    Needs PyTorch: `pip install "masked-subspace[deep]"`.
+        min ½‖C‖² + λ/2 ‖H − CH‖²,   H the codes of the autoencoder
+
+    the AE+EDSC that Ji et al. (2017) compare with. Needs PyTorch: `pip install "masked-subspace[deep]"`.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    image_shape : (height, width) of a row of X; None: a square if the number of features is one, else one line
-    filters, kernel_sizes : one entry for each layer; all have stride 2 and a ReLU (COIL20: 15 filters 3×3; COIL100: 50
-        filters 5×5; ORL: 3, 3 and 5 filters 3×3)
-    max_epochs, batch_size, learning_rate : training with Adam
-    patience : training stops after so many epochs without a visible fall of the loss
-    normalize_codes : whether codes get unit length before EDSC
-    data_weight, subspace_dim, affinity_power, threshold, affinity, n_links, n_components, center, normalize, \
-constraints, random_state, n_jobs, verbose : as in `EDSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    image_shape : tuple of two int or None, default=None
+        (height, width) of a row of X; None: a square if the number of features is one, else one line.
+    filters : tuple of int, default=(15,)
+        Filters of each layer; all have stride 2 and a ReLU (COIL20: 15; COIL100: 50; ORL: 3, 3 and 5).
+    kernel_sizes : tuple of int, default=(3,)
+        Side of the filters of each layer (COIL20: 3; COIL100: 5; ORL: 3, 3 and 3).
+    max_epochs : int, default=300
+        Most passes over the images.
+    batch_size : int, default=256
+        Images a step.
+    learning_rate : float, default=0.001
+        Of Adam.
+    patience : int, default=20
+        Training stops after so many epochs without a visible fall of the loss.
+    normalize_codes : bool, default=True
+        Whether the autoencoder's codes get unit length before EDSC.
+    data_weight : float, default=1.0
+        λ, the weight of the residual.
+    subspace_dim : int, default=4
+        d, the dimension of a subspace: "shape-interaction" keeps dK + 1 directions.
+    affinity_power : float, default=4.0
+        Power of the "shape-interaction" graph.
+    threshold : float, default=1.0
+        ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
+    {shared parameters}
 
     Attributes
     ----------
-    codes_ : the code of each sample; losses_ : the loss of each epoch; the others as in `BMSC`
+    codes_ : ndarray of shape (n_samples, n_code_features)
+        The autoencoder's code of each sample.
+    losses_ : list of float
+        The loss of each epoch.
+    {shared attributes}
+
+    References
+    ----------
+    .. [Ji2014] P. Ji, M. Salzmann and H. Li (2014). Efficient dense subspace clustering. WACV.
+    .. [Ji2017] P. Ji, T. Zhang, H. Li, M. Salzmann and I. Reid (2017). Deep subspace clustering networks. NIPS.
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import AutoencoderEDSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=2, ambient=12, random_state=0)
+    >>> model = AutoencoderEDSC(3, max_epochs=20, random_state=0).fit(data.data)
+    >>> model.labels_.shape, len(model.losses_)
+    ((60,), 20)
     """
 
     _parameter_constraints = {
@@ -129,3 +169,6 @@ constraints, random_state, n_jobs, verbose : as in `EDSC`
             codes = codes / np.where(norms > 0, norms, 1)
         found = represent_edsc(codes, self._edsc_settings())
         return Representation(found.matrix, n_iter=len(trained.losses), objective=np.array(trained.losses))
+
+    def _most_steps(self) -> int:
+        return self.max_epochs

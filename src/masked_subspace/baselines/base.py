@@ -29,6 +29,10 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
     _parameter_constraints = SHARED_CONSTRAINTS
     n_links: int
+    # What only some methods have as parameters; these values leave the step out.
+    max_iter: int = 1
+    affinity_power: float = 4.0
+    threshold: float = 1.0
 
     def __init__(
         self,
@@ -60,8 +64,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         started = time.perf_counter()
-        total = getattr(self, "max_epochs", getattr(self, "max_iter", None))
-        with reported(type(self).__name__, total, self.verbose) as progress:
+        with reported(type(self).__name__, self._most_steps(), self.verbose) as progress:
             found = self._solve(rows, seed, thread_count(self.n_jobs), progress)
         return found.as_solver_result(time.perf_counter() - started)
 
@@ -72,9 +75,13 @@ class BaselineClusterer(SelfExpressiveClusterer):
             n_links=self.n_links,
             n_components=self.n_components,
             rank=self._affinity_rank(),
-            power=getattr(self, "affinity_power", 4.0),
-            threshold=getattr(self, "threshold", 1.0),
+            power=self.affinity_power,
+            threshold=self.threshold,
         )
+
+    def _most_steps(self) -> int:
+        """How many steps a progress bar may expect."""
+        return self.max_iter
 
     def _affinity_rank(self) -> int | None:
         """How many directions `affinity="shape-interaction"` keeps; None: those above 1e-4 of the first."""
@@ -82,7 +89,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
 
 @contextmanager
-def reported(name: str, total: int | None, verbose: int) -> Iterator[Progress]:
+def reported(name: str, total: int, verbose: int) -> Iterator[Progress]:
     """A `progress` callback that draws a bar while the block runs."""
     events = events_for(verbose)
     events.started(name, total)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils._param_validation import Interval
 
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
@@ -67,30 +68,61 @@ def _clean_and_represent(X: FloatArray, settings: EdscSettings, progress: Progre
         Y += mu * gap
         mu *= settings.penalty_growth
     C = ridge_projection(D, 1 / lam)
-    return Representation(C, n_iter, change < settings.tol, change, np.array(trace), csr_array(E), details={"clean": D})
+    return Representation(
+        C, n_iter, change < settings.tol, change, np.array(trace), outliers=csr_array(E), details={"clean": D}
+    )
 
 
+@documented
 class EDSC(BaselineClusterer):
     """Efficient dense subspace clustering.
 
-        min ½‖C‖² + λ/2 ‖D − CD‖² + γ‖E‖₁   subject to   X = D + E
+        min ½‖C‖² + λ/2 ‖D − CD‖² + γ‖E‖₁   subject to   X = D + E                 (Ji, Salzmann & Li 2014)
 
-    Without outliers E = 0 and C = (I + λG)⁻¹λG.
+    Without outliers E = 0 and C = (I + λG)⁻¹λG, G = XXᵀ.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    data_weight : λ
-    outliers : γ, the price of corrupted entries; None: there are none
-    penalty, penalty_growth, tol, max_iter : μ₀, its factor and the stop of the ALM (with outliers only)
-    subspace_dim, affinity_power : d and power of the published graph, "shape-interaction": dK + 1 directions are kept
-    threshold : ρ of thr(C, ρ) before the graph is made; 1 keeps everything
-    affinity : graph of C
-    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    data_weight : float, default=1.0
+        λ, the weight of the residual.
+    outliers : float or None, default=None
+        γ, the price of corrupted entries; None: there are none.
+    penalty : float, default=0.01
+        μ₀ of the ALM; with `outliers` only, as the next three.
+    penalty_growth : float, default=1.1
+        Factor of μ from one iteration to the next.
+    tol : float, default=1e-06
+        The ALM ends when no entry of X − D − E is above it.
+    max_iter : int, default=500
+        Most iterations of the ALM.
+    subspace_dim : int, default=4
+        d, the dimension of a subspace: "shape-interaction" keeps dK + 1 directions.
+    affinity_power : float, default=4.0
+        Power of the "shape-interaction" graph.
+    threshold : float, default=1.0
+        ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
+    {shared parameters}
 
     Attributes
     ----------
-    outliers_ : E as CSR, if asked for; the others as in `BMSC`
+    outliers_ : csr_array of shape (n_samples, n_features)
+        E; only with `outliers`.
+    {shared attributes}
+
+    References
+    ----------
+    .. [Ji2014] P. Ji, M. Salzmann and H. Li (2014). Efficient dense subspace clustering. WACV.
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import EDSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=2, ambient=12, random_state=0)
+    >>> model = EDSC(3, random_state=0).fit(data.data)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     _parameter_constraints = {

@@ -10,12 +10,44 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
 from masked_subspace.baselines.base import BaselineClusterer
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 
+@documented
 class NeighborGraph(BaselineClusterer):
-    """Each sample is linked with weight 1 to its `n_neighbors` nearest by cosine (rows are centred and unit length)."""
+    """The control that every claim must beat: a graph of nearest neighbours through the same cut.
+
+        z_ij = 1 if x_j is one of the k samples nearest to x_i, else 0                (von Luxburg 2007, section 2.2)
+
+    With centred unit rows, the default, nearest means largest cosine.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters K.
+    n_neighbors : int, default=5
+        k, how many samples each one is linked to.
+    {shared parameters}
+
+    Attributes
+    ----------
+    {shared attributes}
+
+    References
+    ----------
+    .. [Luxburg2007] U. von Luxburg (2007). A tutorial on spectral clustering. Statistics and Computing 17(4).
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import NeighborGraph
+    >>> from sklearn.datasets import make_blobs
+    >>> X, _ = make_blobs([20, 20, 20], n_features=12, random_state=0)
+    >>> model = NeighborGraph(3, random_state=0).fit(X)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
+    """
 
     _parameter_constraints = {**SHARED_CONSTRAINTS, "n_neighbors": [Interval(Integral, 1, None, closed="left")]}
 

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.baselines.result import FloatArray
+from masked_subspace.label.graph import power_graph
 from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler, label_graph
 
 
@@ -73,10 +74,4 @@ def skinny_graph(Z: Any, power: float) -> csr_array:
     # Row i of Z is column i of the published Z, so its left singular vectors are the eigenvectors of ZᵀZ.
     squares, U = eigenpairs(dense.T @ dense)
     kept = squares > 1e-8 * squares[-1]  # σ > 1e-4 σ₁
-    M = U[:, kept] * squares[kept] ** 0.25
-    norms = np.linalg.norm(M, axis=1, keepdims=True)
-    M /= np.where(norms > 0, norms, 1)
-    W = np.abs(M @ M.T) ** power
-    np.fill_diagonal(W, 0)
-    W[W < 1e-8] = 0
-    return csr_array((W + W.T) / 2)
+    return power_graph(U[:, kept] * squares[kept] ** 0.25, power, negative=-1.0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
@@ -71,7 +72,7 @@ def represent_lrr(X: FloatArray, settings: LrrSettings, progress: Progress | Non
     representation = (Z @ V.T).astype(X.dtype)
     noise = (E @ spectrum.right_vectors.T).astype(X.dtype)
     converged = change < settings.tol
-    return Representation(representation, n_iter, converged, change, np.array(trace), details={"noise": noise})
+    return Representation(representation, n_iter, converged, change, np.array(trace), noise=noise)
 
 
 def _inexact_alm(
@@ -103,23 +104,52 @@ def _inexact_alm(
     return Z, E, n_iter, change, trace
 
 
+@documented
 class LRR(BaselineClusterer):
-    """Low-rank representation.
+    """Low-rank representation: the codes of all samples together have the lowest rank.
 
-        min ‖Z‖_* + λ‖E‖₂,₁   subject to   X = ZX + E
+        min ‖Z‖_* + λ‖E‖₂,₁   subject to   X = ZX + E                              (Liu et al. 2013)
+
+    by the inexact ALM of the publication in the coordinates of X's own SVD.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    noise_weight : λ (.18 for faces in the paper); None: no E, the closed form V Vᵀ
-    penalty, penalty_growth, tol, max_iter : μ₀, its factor and the stop of the inexact ALM
-    affinity : graph of Z; the published one is "shape-interaction", W = (MMᵀ)^power from the skinny SVD of Z
-    affinity_power : its power (4 in the paper)
-    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    noise_weight : float or None, default=0.18
+        λ, the price of a corrupted sample (published: .18 for faces, 4 for motions); None: E = 0 and the closed form
+        V Vᵀ.
+    penalty : float, default=1e-06
+        μ₀ of the ALM.
+    penalty_growth : float, default=1.1
+        Factor of μ from one iteration to the next.
+    tol : float, default=1e-08
+        The iteration ends when no entry of X − ZX − E and of Z − J is above it.
+    max_iter : int, default=1000
+        Most iterations.
+    affinity_power : float, default=4.0
+        Power of the "shape-interaction" graph.
+    {shared parameters}
 
     Attributes
     ----------
-    noise_ : E, if it was modelled; the others as in `BMSC`
+    noise_ : ndarray of shape (n_samples, n_features)
+        E, in the coordinates of the prepared samples; only with `noise_weight`.
+    {shared attributes}
+
+    References
+    ----------
+    .. [Liu2013] G. Liu, Z. Lin, S. Yan, J. Sun, Y. Yu and Y. Ma (2013). Robust recovery of subspace structures by
+       low-rank representation. IEEE TPAMI 35(1).
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import LRR
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=2, ambient=12, random_state=0)
+    >>> model = LRR(3, random_state=0).fit(data.data)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     _parameter_constraints = {
@@ -141,8 +171,8 @@ class LRR(BaselineClusterer):
         penalty_growth: float = 1.1,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        affinity: str = "shape-interaction",
         affinity_power: float = 4.0,
+        affinity: str = "shape-interaction",
         n_links: int = 5,
         n_components: int | str | None = None,
         center: bool = False,

@@ -5,14 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.blas import dsyrk, dtrmm, get_blas_funcs
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
-from masked_subspace.baselines.lsr_kernels import mirror_scaled
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
+
+_TILE = 64  # rows and columns: two tiles of float64 stay in the first cache level
+
+
+@njit(cache=True, nogil=True)
+def mirror_scaled(  # type: ignore[no-untyped-def]
+    Z, factor
+):
+    """Complete a matrix of which only the lower triangle is set, row i times factor[i]. The diagonal is left."""
+    n = Z.shape[0]
+    for top in range(0, n, _TILE):
+        for left in range(0, top + _TILE, _TILE):
+            for j in range(left, min(left + _TILE, n)):
+                for i in range(max(top, j + 1), min(top + _TILE, n)):
+                    Z[j, i] = Z[i, j] * factor[j]
+            for i in range(top, min(top + _TILE, n)):
+                for j in range(left, min(left + _TILE, i)):
+                    Z[i, j] *= factor[i]
 
 
 def ridge_projection(X: FloatArray, ridge: float, *, zero_diagonal: bool = False) -> FloatArray:
@@ -63,20 +82,41 @@ def represent_lsr(X: FloatArray, ridge: float, *, zero_diagonal: bool = False) -
     return Representation(ridge_projection(X, ridge, zero_diagonal=zero_diagonal))
 
 
+@documented
 class LSR(BaselineClusterer):
-    """Least squares regression.
+    """Least squares regression: every sample rebuilt from all others by ridge regression.
 
-        min_Z ‖X − ZX‖² + λ‖Z‖²,   optionally diag Z = 0
+        min_Z ‖X − ZX‖² + λ‖Z‖²,   optionally diag Z = 0                        (Lu et al. 2012)
 
-    Closed form through one Cholesky factor, of the D × D problem where D < n.
+    In closed form through one Cholesky factor, of the D × D problem where D < n.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    ridge : λ
-    zero_diagonal : whether a sample is kept from rebuilding itself (LSR1 of the paper; False is LSR2)
-    affinity : graph of Z; the published one is the plain "symmetric"
-    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    ridge : float, default=0.1
+        λ, the weight of ‖Z‖² on the scale of the samples' squared length (1 with `normalize=True`).
+    zero_diagonal : bool, default=True
+        Whether a sample is kept from rebuilding itself (LSR1 of the publication; False is LSR2).
+    {shared parameters}
+
+    Attributes
+    ----------
+    {shared attributes}
+
+    References
+    ----------
+    .. [Lu2012] C. Lu, H. Min, Z. Zhao, L. Zhu, D. Huang and S. Yan (2012). Robust and efficient subspace segmentation
+       via least squares regression. ECCV.
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import LSR
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=2, ambient=12, random_state=0)
+    >>> model = LSR(3, random_state=0).fit(data.data)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     _parameter_constraints = {**SHARED_CONSTRAINTS, "ridge": [POSITIVE], "zero_diagonal": ["boolean"]}

@@ -7,16 +7,72 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy.sparse import csr_array, vstack
 from sklearn.utils._param_validation import Interval
 
 from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net_kernels import residual_block
-from masked_subspace.baselines.omp_kernels import grow_codes
 from masked_subspace.baselines.result import FloatArray, IntArray, Progress, Representation, block_length
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def grow_codes(  # type: ignore[no-untyped-def]
+    rows, step, correlations, banned, dictionary, targets, support, size, factor, projection, coef
+):
+    """Add to each running code the atom most correlated with its residual, and refit it.
+
+    `factor[i]` is the Cholesky factor of the Gram matrix of the chosen atoms, `projection[i]` solves it forward; a new
+    atom adds one row to each. `banned[i]` lists atoms that sample i may not use (−1 fills up). A code that has nothing
+    left to gain stops (its size stays below `step + 1`).
+    """
+    dimension = dictionary.shape[1]
+    for index in range(rows.shape[0]):
+        i = rows[index]
+        for a in range(step):
+            correlations[index, support[i, a]] = 0.0
+        for a in range(banned.shape[1]):
+            if banned[i, a] >= 0:
+                correlations[index, banned[i, a]] = 0.0
+        best, atom = 0.0, -1
+        for j in range(correlations.shape[1]):
+            value = abs(correlations[index, j])
+            if value > best:
+                best, atom = value, j
+        if atom < 0:
+            continue
+        # New row of the factor: L w = (a_jᵀa_new) over the chosen atoms, pivot √(‖a_new‖² − ‖w‖²).
+        square, target = 0.0, 0.0
+        for k in range(dimension):
+            square += dictionary[atom, k] * dictionary[atom, k]
+            target += dictionary[atom, k] * targets[i, k]
+        pivot = square
+        for a in range(step):
+            inner = 0.0
+            other = support[i, a]
+            for k in range(dimension):
+                inner += dictionary[atom, k] * dictionary[other, k]
+            for b in range(a):
+                inner -= factor[i, a, b] * factor[i, step, b]
+            inner /= factor[i, a, a]
+            factor[i, step, a] = inner
+            pivot -= inner * inner
+            target -= inner * projection[i, a]
+        if pivot <= 1e-10 * square:
+            continue
+        factor[i, step, step] = np.sqrt(pivot)
+        projection[i, step] = target / factor[i, step, step]
+        support[i, step] = atom
+        size[i] = step + 1
+        for a in range(step, -1, -1):
+            total = projection[i, a]
+            for b in range(a + 1, step + 1):
+                total -= factor[i, b, a] * coef[i, b]
+            coef[i, a] = total / factor[i, a, a]
 
 
 @dataclass(frozen=True)
@@ -89,21 +145,46 @@ def _pursue_once(job: _Pursuit, block: tuple[int, int], banned: IntArray) -> tup
     return code, float(left.max(initial=0.0)), support
 
 
+@documented
 class SSCOMP(BaselineClusterer):
     """Sparse subspace clustering by orthogonal matching pursuit.
 
         min_c ‖x − cX‖²   subject to   ‖c‖₀ ≤ k,   for each sample x, itself excluded, greedily
 
-    A block of samples takes its next atoms from one matrix product and refits by a Cholesky factor that grows by one
-    row, so there is no Python loop over samples and no n × n array.
+    (You, Robinson & Vidal 2016). A block of samples takes its next atoms from one matrix product and
+    refits by a Cholesky factor that grows by one row: no Python loop over samples and no n × n array.
+
+    On scattering features of MNIST the authors take 5 atoms, 500 directions of an uncentred PCA and codes of unit
+    length: `SSCOMP(10, n_nonzero=5, tol=1e-5, affinity="unit-length")`.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    n_nonzero : k, the most atoms a sample may use (10 for digits, 5 for faces in the paper)
-    tol : a sample stops when its squared residual is below this
-    affinity : graph of Z; the published one is the plain "symmetric"
-    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    n_nonzero : int, default=10
+        k, the most atoms a sample may use (published: 10 for digits, 5 for faces). With no more features than that the
+        pursuit is repeated without the atoms already used and averaged, for one alone would rebuild anything exactly.
+    tol : float, default=1e-06
+        A sample stops when its squared residual is below this.
+    {shared parameters}
+
+    Attributes
+    ----------
+    {shared attributes}
+
+    References
+    ----------
+    .. [You2016a] C. You, D. Robinson and R. Vidal (2016). Scalable sparse subspace clustering by orthogonal matching
+       pursuit. CVPR.
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import SSCOMP
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=3, ambient=20, random_state=0)
+    >>> model = SSCOMP(3, n_nonzero=3, random_state=0).fit(data.data)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     _parameter_constraints = {

@@ -32,7 +32,8 @@ class Representation:
     converged: bool = True
     stopping_value: float = 0.0
     objective: FloatArray = field(default_factory=lambda: np.empty(0))
-    outliers: csr_array | None = None  # E, n × d, of the methods that model it
+    noise: FloatArray | None = None  # dense E, n × d, of LRR
+    outliers: csr_array | None = None  # sparse E, n × d, of the methods that model it
     details: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -50,6 +51,7 @@ class Representation:
             sparsity_residual=0.0,
             objective=self.objective,
             seconds=seconds,
+            noise=self.noise,
             outliers=self.outliers,
             details=self.details,
         )

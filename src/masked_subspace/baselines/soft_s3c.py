@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from masked_subspace._common.progress import Events
 from masked_subspace._common.threads import thread_count
 from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import FloatArray, Progress
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
@@ -25,7 +26,7 @@ from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
 from masked_subspace.represent.model import SolverResult
-from masked_subspace.rounds.recursion import RoundsResult, run_rounds
+from masked_subspace.rounds.recursion import RoundsResult
 
 
 class WeightedSparseRepresenter(BaseEstimator):
@@ -90,23 +91,59 @@ def embedding_distances(labeling: Labeling) -> EmbeddingMask:
     return EmbeddingMask(labeling.embedding)
 
 
+@documented
 class SoftS3C(BilevelClustering):
-    """Soft structured sparse subspace clustering.
+    """Soft structured sparse subspace clustering, an instance of the bilevel frame.
 
         min ‖C‖₁ + α_Θ‖Θ⊙C‖₁ + λ_z/2 ‖X − CX‖²,   Θ_ij = ½‖q_i − q_j‖²,   q the spectral embedding of C
 
-    Rounds of weighted SSC (warm-started) and spectral embedding, from Θ = 0, until Θ stops changing.
+    (Li, You & Vidal 2017). Rounds of weighted SSC (warm-started) and spectral embedding, from Θ = 0, until Θ
+    stops changing.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    alpha : α of SSC, λ_z = α / min_i max_{j≠i} |x_iᵀx_j|
-    structure_weight : α_Θ, the weight of the structured norm
-    max_rounds, mask_tol : most rounds, and the largest |ΔΘ| at which they end
-    affine, solver, tol, max_iter : as in `SSC`
-    threshold : ρ of thr(C, ρ)
-    affinity : graph of C; the published one divides each code by its maximum, "normalized"
-    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    alpha : float, default=20.0
+        α of SSC, λ_z = α / min_i max_{j≠i} |x_iᵀx_j|.
+    structure_weight : float, default=0.1
+        α_Θ, the weight of the structured norm.
+    max_rounds : int, default=5
+        Most rounds of representing and labelling.
+    mask_tol : float, default=0.01
+        The rounds end when no entry of Θ moves by more than this.
+    affine : bool, default=False
+        Whether each code sums to 1, for affine subspaces such as motions.
+    solver : {"auto", "active-set", "admm"}, default="auto"
+        "active-set" solves each sample's problem exactly and keeps only nonzeros; "admm" is the published iteration, in
+        blocks; "auto" takes active sets unless `affine` is True or α > 200, where codes are dense.
+    tol : float or None, default=None
+        Stopping value. None: 2e-4 on max|Z − C| for "admm" (published), 1e-5 of the bound for "active-set".
+    max_iter : int, default=1000
+        Most iterations of a round.
+    threshold : float, default=1.0
+        ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
+    {shared parameters}
+
+    Attributes
+    ----------
+    soft_mask_ : EmbeddingMask
+        Θ of the last round.
+    {shared attributes}
+
+    References
+    ----------
+    .. [Li2017] C. Li, C. You and R. Vidal (2017). Structured sparse subspace clustering: a joint affinity learning and
+       subspace clustering framework. IEEE TIP 26(6).
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import SoftS3C
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=2, ambient=12, random_state=0)
+    >>> model = SoftS3C(3, random_state=0).fit(data.data)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     _parameter_constraints = {
@@ -146,11 +183,19 @@ class SoftS3C(BilevelClustering):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(
+            n_clusters=n_clusters,
+            max_rounds=max_rounds,
+            mask_tol=mask_tol,
+            center=center,
+            normalize=normalize,
+            constraints=constraints,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.alpha = alpha
         self.structure_weight = structure_weight
-        self.max_rounds = max_rounds
-        self.mask_tol = mask_tol
         self.affine = affine
         self.solver = solver
         self.tol = tol
@@ -159,12 +204,6 @@ class SoftS3C(BilevelClustering):
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
-        self.center = center
-        self.normalize = normalize
-        self.constraints = constraints
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def _fit_rows(self, rows: FloatArray, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
         representer = WeightedSparseRepresenter(
@@ -183,15 +222,13 @@ class SoftS3C(BilevelClustering):
             n_components=self.n_components,
             threshold=self.threshold,
         )
-        return run_rounds(
-            representer.prepare(rows),
+        # The three parts depend on the parameters, which may be set until now.
+        frame = BilevelClustering(
+            representer,
             labeler,
             embedding_distances,
-            evidence,
             init=ConstantMask(len(rows), 0.0),
             max_rounds=self.max_rounds,
             mask_tol=self.mask_tol,
-            seed=seed,
-            max_iter=self.max_iter,
-            events=events,
         )
+        return frame._fit_rows(rows, evidence, seed, events)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils._param_validation import StrOptions
 
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.ensc import largest_correlations
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
@@ -112,30 +113,56 @@ def represent_ssc(X: FloatArray, settings: SscSettings, *, n_threads: int = 1) -
     return PreparedSsc(X, settings, n_threads).solve()
 
 
+@documented
 class SSC(BaselineClusterer):
-    """Sparse subspace clustering.
+    """Sparse subspace clustering: every sample rebuilt from few others.
 
         min ‖C‖₁ + λ_e‖E‖₁ + λ_z/2 ‖X − CX − E‖²   subject to   diag C = 0   and, if `affine`, C1 = 1
 
-    with λ_z = α / min_i max_{j≠i} |x_iᵀx_j|.
+    with λ_z = α / min_i max_{j≠i} |x_iᵀx_j| (Elhamifar & Vidal 2013).
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    alpha : α (20 for faces, 800 for motion in the paper); also the ADMM penalty ρ
-    affine : whether each code sums to 1
-    outliers : α_e; λ_e = α_e / min_i max_{j≠i}‖x_j‖₁. None: no E
-    solver : "active-set" solves each sample's problem exactly and keeps only nonzeros; "admm" is the published
-        iteration, in blocks; "auto" takes active sets unless `affine` is asked for or α > 200, where codes are dense
-    tol : stopping value; None is 2e-4 on max|Z − C| for "admm" (published) and 1e-5 of the bound for "active-set"
-    max_iter : most iterations
-    threshold : ρ of thr(C, ρ), the share of each code's ‖·‖₁ that is kept (.7 for motion, 1 for faces)
-    affinity : graph of C; the published one divides each code by its maximum, "normalized"
-    n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    n_clusters : int, default=8
+        Number of clusters K.
+    alpha : float, default=20.0
+        α, how many times the smallest useful λ_z is taken (published: 20 for faces, 800 for motions); also the penalty
+        ρ of the ADMM.
+    affine : bool, default=False
+        Whether each code sums to 1, for affine subspaces such as motions.
+    outliers : float or None, default=None
+        α_e with λ_e = α_e / min_i max_{j≠i} ‖x_j‖₁, the price of a corrupted entry; None: E = 0.
+    solver : {"auto", "active-set", "admm"}, default="auto"
+        "active-set" solves each sample's problem exactly and keeps only nonzeros; "admm" is the published iteration, in
+        blocks; "auto" takes active sets unless `affine` is True or α > 200, where codes are dense.
+    tol : float or None, default=None
+        Stopping value. None: 2e-4 on max|Z − C| for "admm" (published), 1e-5 of the bound for "active-set".
+    max_iter : int, default=1000
+        Most iterations.
+    threshold : float, default=1.0
+        ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept (published: .7 for motions, 1
+        for faces). 1 keeps everything.
+    {shared parameters}
 
     Attributes
     ----------
-    outliers_ : E as CSR, if asked for; the others as in `BMSC`
+    outliers_ : csr_array of shape (n_samples, n_features)
+        E; only with `outliers`.
+    {shared attributes}
+
+    References
+    ----------
+    .. [Elhamifar2013] E. Elhamifar and R. Vidal (2013). Sparse subspace clustering: algorithm, theory, and
+       applications. IEEE TPAMI 35(11).
+
+    Examples
+    --------
+    >>> from masked_subspace.baselines import SSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> data = make_subspaces(n_subspaces=3, per_subspace=20, dim=2, ambient=12, random_state=0)
+    >>> model = SSC(3, random_state=0).fit(data.data)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     _parameter_constraints = {

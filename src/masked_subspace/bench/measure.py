@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.plain import plain_iterations
 from masked_subspace.represent.dense.solve import solve_dense
@@ -130,20 +129,3 @@ def _is_met(row: Row, share: float) -> bool:
 def missed(rows: list[Row], share: float) -> list[Row]:
     """Rows that do not reach `share` of their goals."""
     return [row for row in rows if not _is_met(row, share)]
-
-
-def reset_peak() -> int:
-    """Forget the highest memory use so far and return the present one (0 where the system does not say)."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-    return peak_bytes()
-
-
-def peak_bytes() -> int:
-    """The most this process has used since `reset_peak`."""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return 0
-    found = re.search(r"VmHWM:\s+(\d+) kB", status)
-    return int(found.group(1)) * 1024 if found else 0

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import resource
 import time
 import warnings
 import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace._common.provenance import code_version, provenance
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.results import as_json
@@ -108,7 +107,7 @@ def compute(cell: Cell, trial: Trial, threads: int) -> dict[str, Any]:
     _warm_up(cell.fit, threads)
     estimator = prepared_estimator(cell.fit, trial.X, trial.n_clusters, cell.trial, threads)
     facts = provenance(threads)
-    _reset_peak_memory()
+    reset_peak()
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=threads):
         warnings.simplefilter("always")
         started, cpu_started = time.perf_counter(), time.process_time()
@@ -124,7 +123,7 @@ def compute(cell: Cell, trial: Trial, threads: int) -> dict[str, Any]:
         "seconds": max(0.0, wall - _last_labeling_seconds(estimator)),
         "wall_seconds": wall,
         "cpu_seconds": cpu,
-        "peak_mb": _peak_memory(),
+        "peak_mb": peak_bytes() / 2**20,
         "n_iter": int(getattr(estimator, "n_iter_", 0)),
         "n_rounds": int(getattr(estimator, "n_rounds_", 1)),
         "labels": zlib.compress(labels.astype("<i4").tobytes()),
@@ -166,16 +165,3 @@ def _warm_up(fit: Fit, threads: int) -> None:
     X = np.random.default_rng(0).standard_normal((60, 12)).astype(np.float32)
     with contextlib.suppress(ValueError, np.linalg.LinAlgError):
         fit_estimator(fit, X, 3, 0, threads)
-
-
-def _reset_peak_memory() -> None:
-    with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
-def _peak_memory() -> float:
-    """The largest resident memory since the reset, in MB; where that is not known, since the process began."""
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-        return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

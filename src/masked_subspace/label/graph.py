@@ -6,17 +6,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array, issparse, vstack
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace.masks.base import row_blocks
 
-AffinityKind = Literal["top-k", "symmetric", "normalized", "shape-interaction"]
-KINDS: tuple[str, ...] = ("top-k", "symmetric", "normalized", "shape-interaction")
+KINDS: tuple[str, ...] = ("top-k", "symmetric", "normalized", "unit-length", "code-neighbors", "shape-interaction")
+
+_PRODUCT_WIDTH = 16_000  # a block of products of codes is taken to have so many entries a row
 
 
 def affinity_matrix(
@@ -29,20 +31,24 @@ def affinity_matrix(
 ) -> csr_array:
     """The graph of a representation (CSR or dense; row i rebuilds sample i).
 
-    `n_links` is the k of `"top-k"`. `rank` and `power` belong to `"shape-interaction"`: `rank=None` keeps the singular
-    values above 1e-4 of the largest.
+    `n_links` is the k of `"top-k"` and of `"code-neighbors"`. `rank` and `power` belong to `"shape-interaction"`:
+    `rank=None` keeps the singular values above 1e-4 of the largest.
     """
     if kind not in KINDS:
         raise ValueError(f"affinity is {kind!r}; choose one of {', '.join(map(repr, KINDS))}.")
     if kind == "shape-interaction":
         return _shape_interaction(Z, rank, power)
     links = csr_array(Z) if issparse(Z) else csr_array(np.asarray(Z))
+    if kind == "code-neighbors":
+        return symmetrize(code_neighbors(links, n_links))
     links = csr_array(abs(links))
     links.sum_duplicates()
     links.setdiag(0)
     links.eliminate_zeros()
     if kind in ("top-k", "normalized"):
         links = rows_by_maximum(links)
+    if kind == "unit-length":
+        links = rows_of_unit_length(links)
     if kind == "top-k":
         links = keep_largest(links, n_links)
     return symmetrize(links)
@@ -57,9 +63,37 @@ def symmetrize(links: csr_array) -> csr_array:
 
 def rows_by_maximum(links: csr_array) -> csr_array:
     """Each row divided by its largest entry; empty rows stay empty."""
-    largest = links.max(axis=1).toarray().ravel()
-    scale = 1 / np.where(largest > 0, largest, 1).astype(links.dtype)
+    return _rows_divided(links, links.max(axis=1).toarray().ravel())
+
+
+def rows_of_unit_length(links: csr_array) -> csr_array:
+    """Each row divided by its Euclidean length; empty rows stay empty."""
+    return _rows_divided(links, np.sqrt((links * links).sum(axis=1)))
+
+
+def _rows_divided(links: csr_array, sizes: npt.NDArray[np.floating[Any]]) -> csr_array:
+    scale = 1 / np.where(sizes > 0, sizes, 1).astype(links.dtype)
     return csr_array((links.data * np.repeat(scale, np.diff(links.indptr)), links.indices, links.indptr), links.shape)
+
+
+def code_neighbors(codes: csr_array, k: int) -> csr_array:
+    """A link of weight 1 from each sample to the k others whose unit-length codes are nearest to its own.
+
+    Samples that are rebuilt from the same others are neighbours, whether they rebuild each other or not. Codes that
+    share no atom are never neighbours.
+    """
+    unit = rows_of_unit_length(codes)
+    other_way = csr_array(unit.T)
+    kept = []
+    for start, stop in row_blocks(unit.shape[0], _PRODUCT_WIDTH):
+        cosines = csr_array(unit[start:stop] @ other_way)
+        rows = np.repeat(np.arange(start, stop), np.diff(cosines.indptr))
+        cosines.data[(rows == cosines.indices) | (cosines.data < 0)] = 0
+        cosines.eliminate_zeros()
+        kept.append(keep_largest(cosines, k))
+    links = csr_array(vstack(kept, format="csr"))
+    links.data[:] = 1
+    return links
 
 
 def keep_largest(links: csr_array, k: int) -> csr_array:
@@ -95,9 +129,15 @@ def _shape_interaction(Z: Any, rank: int | None, power: float) -> csr_array:
     values, U = np.abs(values[order]), U[:, order]
     kept = int((values > 1e-4 * values[0]).sum()) if rank is None else min(rank, len(values))
     M = U[:, :kept] * np.sqrt(values[:kept])
+    return power_graph(M, power, negative=0.0)
+
+
+def power_graph(M: npt.NDArray[np.floating[Any]], power: float, *, negative: float) -> csr_array:
+    """W = (M Mᵀ)^power elementwise for M with its rows brought to unit length; `negative` times what is below 0."""
     norms = np.linalg.norm(M, axis=1, keepdims=True)
-    M /= np.where(norms > 0, norms, 1)
-    W = np.maximum(M @ M.T, 0) ** power
+    M = M / np.where(norms > 0, norms, 1)
+    inner = M @ M.T
+    W = np.where(inner > 0, inner, negative * inner) ** power
     np.fill_diagonal(W, 0)
     largest = W.max()
     if largest > 0:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.sparse.block import SparseProblem, small_problems, solve_admm
+from masked_subspace.represent.sparse.block import SparseProblem, check_range, small_problems, solve_admm
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -109,6 +109,7 @@ class CandidateStep:
     def __init__(
         self, X: FloatArray, candidates: npt.NDArray[np.int32], seed: int = 0, *, affine: bool = False
     ) -> None:
+        check_range(X)
         n = len(X)
         chosen = np.random.default_rng(seed).choice(n, min(n, _SMALL_PROBLEMS), replace=False)
         samples = np.sort(chosen).astype(np.int32)
