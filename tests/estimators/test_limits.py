@@ -8,7 +8,7 @@ from sklearn.mixture import GaussianMixture
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.label.labeler import SpectralLabeler
+from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.masks import ConsensusMask, LabelMask, NeighborMask
 from masked_subspace.metrics import clustering_accuracy, subspace_preserving_error
 from masked_subspace.represent.representer import MaskedRepresenter
@@ -43,7 +43,7 @@ def test_bilevel_assembled_by_hand_is_rmsc(digits):
     recursive = RMSC(10, **FIXED, mask_weight=0.5, mask_strength=1.5, max_rounds=3, members=1).fit(digits[0])
     by_hand = BilevelClustering(
         MaskedRepresenter(sparsity=1e-3, mask_weight=0.5, penalty=1.0, penalty_growth=1.5, n_jobs=1),
-        SpectralLabeler(10),
+        GraphLabeler(10),
         LabelPsi(1.5),
         max_rounds=3,
         random_state=0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masked_subspace.label.labeler import Evidence, SpectralLabeler
+from masked_subspace.label.labeler import Evidence, GraphLabeler
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import AdmmSettings
@@ -25,7 +25,7 @@ def corrupted(share: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def accuracy(X: np.ndarray, y: np.ndarray, representation: object) -> float:
-    labels = SpectralLabeler(N_SUBSPACES).label(representation, Evidence(X), seed=0).labels
+    labels = GraphLabeler(N_SUBSPACES).label(representation, Evidence(X), seed=0).labels
     return float(clustering_accuracy(y, labels))
 
 

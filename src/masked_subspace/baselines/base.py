@@ -16,7 +16,7 @@ from masked_subspace._common.threads import thread_count
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
-from masked_subspace.label.labeler import SpectralLabeler
+from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.represent.model import SolverResult
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -68,7 +68,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
             found = self._solve(rows, seed, thread_count(self.n_jobs), progress)
         return found.as_solver_result(time.perf_counter() - started)
 
-    def _labeler(self) -> SpectralLabeler:
+    def _labeler(self) -> GraphLabeler:
         return BaselineLabeler(
             self.n_clusters,
             affinity=self.affinity,

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array, issparse
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.baselines.result import FloatArray
 from masked_subspace.label.graph import power_graph
-from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler, label_graph
+from masked_subspace.label.labeler import Evidence, GraphLabeler, Labeling, label_graph
 
 
-class BaselineLabeler(SpectralLabeler):
-    """`SpectralLabeler` after thr(C, ρ) of Elhamifar & Vidal; `threshold` is ρ, and 1 keeps every entry."""
+class BaselineLabeler(GraphLabeler):
+    """`GraphLabeler` after thr(C, ρ) of Elhamifar & Vidal; `threshold` is ρ, and 1 keeps every entry."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class BaselineLabeler(SpectralLabeler):
         return super().label(keep_mass(representation, self.threshold), evidence, seed)
 
 
-class LowRankLabeler(SpectralLabeler):
+class LowRankLabeler(GraphLabeler):
     """The graph of Liu et al. (2013): W = (M Mᵀ)^power with M = U Σ^½, unit rows, from the skinny SVD of LRR's Z.
 
     Z of LRR is not symmetric, so this is its SVD and not the one of its symmetric part.

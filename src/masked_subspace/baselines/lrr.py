@@ -13,7 +13,7 @@ from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
-from masked_subspace.label.labeler import SpectralLabeler
+from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.represent.dense.spectrum import Spectrum
 
 
@@ -198,7 +198,7 @@ class LRR(BaselineClusterer):
         )
         return represent_lrr(rows, settings, progress)
 
-    def _labeler(self) -> SpectralLabeler:
+    def _labeler(self) -> GraphLabeler:
         return LowRankLabeler(
             self.n_clusters,
             affinity=self.affinity,

@@ -12,21 +12,20 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from masked_subspace._common.progress import Events
 from masked_subspace._common.threads import thread_count
 from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import FloatArray, Progress
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
+from masked_subspace.estimators.base import SHARED_CONSTRAINTS, Task
 from masked_subspace.estimators.bilevel import BilevelClustering
-from masked_subspace.label.labeler import Evidence, Labeling
+from masked_subspace.label.labeler import Labeling
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
 from masked_subspace.represent.model import SolverResult
-from masked_subspace.rounds.recursion import RoundsResult
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 
 class WeightedSparseRepresenter(BaseEstimator):
@@ -205,7 +204,7 @@ class SoftS3C(BilevelClustering):
         self.n_links = n_links
         self.n_components = n_components
 
-    def _fit_rows(self, rows: FloatArray, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = WeightedSparseRepresenter(
             alpha=self.alpha,
             structure_weight=self.structure_weight,
@@ -222,13 +221,7 @@ class SoftS3C(BilevelClustering):
             n_components=self.n_components,
             threshold=self.threshold,
         )
-        # The three parts depend on the parameters, which may be set until now.
-        frame = BilevelClustering(
-            representer,
-            labeler,
-            embedding_distances,
-            init=ConstantMask(len(rows), 0.0),
-            max_rounds=self.max_rounds,
-            mask_tol=self.mask_tol,
-        )
-        return frame._fit_rows(rows, evidence, seed, events)
+        prepared = representer.prepare(rows, known=task.known, hard=task.hard, seed=task.seed)
+        strategy = OneMember(prepared, labeler, embedding_distances, task.evidence(rows), task.seed, self.max_iter)
+        first = ConstantMask(len(rows), 0.0)
+        return run_rounds(strategy, first, max_rounds=self.max_rounds, tol=self.mask_tol, events=task.events)

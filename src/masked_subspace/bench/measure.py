@@ -91,10 +91,10 @@ def measure_plain(case: Case, X: FloatArray, y: npt.NDArray[Any], ours: SolverRe
 
 def agreement(ours: csr_array, plain: csr_array, X: FloatArray, y: npt.NDArray[Any]) -> Row:
     """ARI of the two partitions and the share of links that only one of the two has."""
-    from masked_subspace.label.labeler import Evidence, SpectralLabeler
+    from masked_subspace.label.labeler import Evidence, GraphLabeler
 
     n_clusters = len(np.unique(y))
-    labeler = SpectralLabeler(n_clusters)
+    labeler = GraphLabeler(n_clusters)
     labels = [labeler.label(Z.astype(np.float64), Evidence(X), seed=0).labels for Z in (ours, plain)]
     only_one = ((ours != 0).astype(int) - (plain != 0).astype(int)).count_nonzero()
     return {"ari": float(adjusted_rand_score(*labels)), "support_difference": only_one / max(1, plain.nnz)}

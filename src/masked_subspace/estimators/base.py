@@ -1,4 +1,4 @@
-"""The base class of every clusterer here: checks, preparation, the spectral step, known pairs, prediction.
+"""The base class of every clusterer here: checks, preparation, the rounds, known pairs, prediction.
 
 Convention, said once: samples are rows. X is n × d, row i of Z rebuilds sample i, X ≈ Z X. The paper's columns are our
 rows, its Z is our Zᵀ.
@@ -6,8 +6,8 @@ rows, its Z is our Zᵀ.
 
 from __future__ import annotations
 
-import time
 import warnings
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, Self
 
@@ -24,32 +24,29 @@ from threadpoolctl import threadpool_limits
 from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
+from masked_subspace.estimators.voting import embedding_margin, vote
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.group_assignment import refuse_impossible
-from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler
+from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler
 from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.represent.model import AdmmSettings, SolverResult
-from masked_subspace.rounds.recursion import RoundsResult, round_record
-from masked_subspace.rows.preparation import (
-    Preparation,
-    check_samples,
-    is_counts,
-    refuse_degenerate,
-    refuse_vanished,
-    warn_of_copies,
-)
+from masked_subspace.represent.model import SolverResult
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
+from masked_subspace.rows.checks import check_samples, is_counts, refuse_degenerate, refuse_vanished, warn_of_copies
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import View
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
 
 # Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
-_NOT_ALWAYS_THERE = ("noise_", "outliers_", "member_labels_")
+_OF_SOME_FITS = ("noise_", "outliers_", "member_labels_", "choices_")
 
 SHARED_CONSTRAINTS: dict[str, Any] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "affinity": [StrOptions(set(KINDS))],
     "n_links": [Interval(Integral, 1, None, closed="left")],
     "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+    "cut": [StrOptions(set(CUTS))],
     "center": ["boolean"],
     "normalize": ["boolean"],
     "constraints": [StrOptions({"soft", "hard"})],
@@ -59,11 +56,50 @@ SHARED_CONSTRAINTS: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True)
+class Task:
+    """What one call of `fit` is about: checked samples, what is known of them, and how to work."""
+
+    X: FloatArray
+    known: KnownPairs | None
+    hard: bool
+    seed: int
+    n_threads: int
+    events: Events
+
+    def evidence(self, rows: FloatArray) -> Evidence:
+        return Evidence(rows, self.known, self.hard, self.n_threads)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a fit leaves behind: how rows are prepared, the prepared rows, and the rounds."""
+
+    preparation: Preparation
+    rows: FloatArray
+    rounds: RoundsResult
+    choices: list[dict[str, Any]] | None = None
+    outliers: csr_array | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OneSolve:
+    """A method without a mask as the frame's representer."""
+
+    solve: Any
+
+    def represent(self, soft_mask: Any, progress: Any = None) -> SolverResult:  # noqa: ARG002
+        result: SolverResult = self.solve()
+        return result
+
+
 class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
     """A clusterer that rebuilds each sample from the others and cuts the graph of who rebuilds whom.
 
-    A subclass says how to represent: `_represent(rows, seed) -> SolverResult`. It has at least the parameters
-    `n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose`.
+    A subclass says how to represent, `_represent(rows, seed) -> SolverResult`, or which rounds to play,
+    `_play(rows, task) -> RoundsResult`. It has at least the parameters `n_clusters, affinity, n_links, n_components,
+    cut, center, normalize, constraints, random_state, n_jobs, verbose`.
     """
 
     _parameter_constraints: dict[str, Any] = SHARED_CONSTRAINTS
@@ -72,12 +108,14 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
     affinity: str
     n_links: int | str
     n_components: int | str | None
+    cut: str
     center: bool
     normalize: bool
     constraints: str
     random_state: Any
     n_jobs: int | None
     verbose: int
+    n_candidates: int = 64  # training samples a new one is rebuilt from
 
     @all_or_nothing
     def fit(
@@ -105,63 +143,61 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         X = check_samples(self, X, reset=True)
         known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
         refuse_degenerate(X, center=self.center, counts=counts)
+        hard = self.constraints == "hard"
         if known is not None:
-            refuse_impossible(known, self.n_clusters, hard=self.constraints == "hard")
+            refuse_impossible(known, self.n_clusters, hard=hard)
         self._check_settings(X)
         warn_of_copies(X)
-        for name in _NOT_ALWAYS_THERE:
+        for name in _OF_SOME_FITS:
             self.__dict__.pop(name, None)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        events = events_of_estimator(self.verbose)
+        task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
         with threadpool_limits(1):
-            cleaned = self._without_outliers(X, seed, events)
-            preparation = self._choose_preparation(X, cleaned, seed, events)
-            rows = preparation.apply(cleaned)
-            refuse_vanished(rows)
-            evidence = Evidence(rows, known, self.constraints == "hard", thread_count(self.n_jobs))
-            result = self._fit_rows(rows, evidence, seed, events)
-        self._preparation = preparation
-        self._rows = rows
-        self._set_fitted(result)
-        self._warn_if_not_converged(result.solution)
+            fit = self._cluster(task)
+        self._set_fitted(fit)
+        self._warn_if_not_converged(fit.rounds.last.solution)
         return self
 
     def _check_settings(self, X: FloatArray) -> None:
-        """What a subclass has to say about its parameters and these samples before work starts."""
+        """What a class has to say about its parameters and these samples before work starts."""
 
-    def _without_outliers(self, X: FloatArray, seed: int, events: Events) -> FloatArray:  # noqa: ARG002
-        """The samples that are clustered; v2 with `outliers="auto"` takes gross errors out first."""
-        return X
+    def _cluster(self, task: Task) -> Fit:
+        """Prepare the rows, play the rounds."""
+        view = View("plain", center=self.center)
+        preparation = Preparation.learn(task.X, view, normalize=self.normalize)
+        rows = preparation.apply(task.X)
+        refuse_vanished(rows)
+        return Fit(preparation, rows, self._play(rows, task))
 
-    def _choose_preparation(self, X: FloatArray, cleaned: FloatArray, seed: int, events: Events) -> Preparation:  # noqa: ARG002
-        """How rows are prepared, learned from the samples that are clustered; RMSC looks at several ways."""
-        return Preparation.learn(cleaned, center=self.center, normalize=self.normalize)
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
+        """One round without a mask; the masked methods run Algorithm 2."""
+        task.events.message(f"{type(self).__name__}: {len(rows)} samples, {rows.shape[1]} features")
+        represented = OneSolve(lambda: self._represent(rows, task.seed))
+        strategy = OneMember(represented, self._labeler(), no_mask, task.evidence(rows), task.seed)
+        return run_rounds(strategy, None, max_rounds=1, tol=0.0)
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
-        """The representation of the prepared rows; a subclass with one round gives this."""
-        raise TypeError(f"{type(self).__name__} must define _represent or _fit_rows ({rows.shape}, {seed}).")
+        """The representation of the prepared rows, for a class with one round and no mask."""
+        raise TypeError(f"{type(self).__name__} must define _represent or _play ({rows.shape}, {seed}).")
 
-    def _fit_rows(self, rows: FloatArray, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
-        """One round without a mask; the masked methods run Algorithm 2 instead."""
-        events.message(f"{type(self).__name__}: {len(rows)} samples, {rows.shape[1]} features")
-        started = time.perf_counter()
-        solution = self._represent(rows, seed)
-        labeling = self._labeler().label(solution.representation, evidence, seed)
-        record = round_record(1, solution, labeling, float("nan"), time.perf_counter() - started)
-        return RoundsResult(solution, labeling, None, [record], [labeling])
-
-    def _labeler(self) -> SpectralLabeler:
+    def _labeler(self) -> GraphLabeler:
         n_links = 5 if isinstance(self.n_links, str) else self.n_links
-        return SpectralLabeler(self.n_clusters, affinity=self.affinity, n_links=n_links, n_components=self.n_components)
+        return GraphLabeler(
+            self.n_clusters, affinity=self.affinity, n_links=n_links, n_components=self.n_components, cut=self.cut
+        )
 
-    def _set_fitted(self, result: RoundsResult) -> None:
-        solution, labeling = result.solution, result.labeling
+    def _set_fitted(self, fit: Fit) -> None:
+        result, last = fit.rounds, fit.rounds.last
+        solution, labeling = last.solution, last.labeling
+        self._preparation, self._rows = fit.preparation, fit.rows
+        self.view_: str = fit.preparation.view.name
         self.labels_: IntArray = labeling.labels
+        self._labels_of_all: IntArray = labeling.labels
         self.representation_matrix_: csr_array = solution.representation
         self.affinity_matrix_: csr_array = labeling.affinity
         self.embedding_: FloatArray = labeling.embedding
-        self.certainty_: FloatArray = embedding_margin(labeling)
+        self.certainty_: FloatArray = embedding_margin(labeling) if last.certainty is None else last.certainty
         self.n_iter_: int = int(solution.n_iter)
         self.n_rounds_: int = len(result.history)
         self.history_: list[dict[str, Any]] = result.history
@@ -170,8 +206,13 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         self.soft_mask_ = result.soft_mask
         if solution.noise is not None:
             self.noise_ = solution.noise
-        if solution.outliers is not None:
-            self.outliers_ = solution.outliers
+        outliers = solution.outliers if fit.outliers is None else fit.outliers
+        if outliers is not None:
+            self.outliers_ = outliers
+        if last.votes:
+            self.member_labels_: list[IntArray] = last.votes
+        if fit.choices is not None:
+            self.choices_: list[dict[str, Any]] = fit.choices
 
     def _warn_if_not_converged(self, solution: SolverResult) -> None:
         if solution.converged:
@@ -180,67 +221,48 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
             f"{type(self).__name__} stopped after {solution.n_iter} iterations with a change of "
             f"{solution.stopping_value:.2g}, above its tolerance; raise {self._remedy()}.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _remedy(self) -> str:
-        growth = getattr(self, "penalty_growth", None)
-        return "max_iter or tol" if growth is None else f"max_iter, tol or penalty_growth (now {growth})"
+        return "max_iter or tol"
+
+    def _checked_new(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = check_samples(self, X, reset=False)
+        if self._preparation.view.root and X.min() < 0:
+            warnings.warn(
+                f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
+                'takes them for 0. Fit with view="plain" if they mean something.',
+                UserWarning,
+                stacklevel=3,
+            )
+        checked: FloatArray = X
+        return checked
 
     def predict(self, X: Any) -> IntArray:
         """Labels of new samples: each is rebuilt from the training samples, and they vote with |z|.
 
         New samples are taken as they are: `outliers="auto"` cleans the training samples only.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
         """
-        check_is_fitted(self)
-        X = check_samples(self, X, reset=False)
-        if self._preparation.root and X.min() < 0:
-            warnings.warn(
-                f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
-                'takes them for 0. Fit with view="plain" if they mean something.',
-                UserWarning,
-                stacklevel=2,
-            )
+        X = self._checked_new(X)
         with threadpool_limits(1):
-            return vote(self._rows, self.labels_, self._preparation.apply(X), thread_count(self.n_jobs))
+            return vote(
+                self._rows,
+                self._labels_of_all,
+                self._preparation.apply(X),
+                n_candidates=self.n_candidates,
+                n_threads=thread_count(self.n_jobs),
+            )
 
 
-def vote(rows: FloatArray, labels: IntArray, new_rows: FloatArray, n_threads: int) -> IntArray:
-    """Each new row's sparse code over the training rows votes with |z|; a row that finds no code asks its nearest."""
-    from masked_subspace.represent.sparse.solve import represent_over
-    from masked_subspace.represent.sparsity import mean_square
-
-    new_rows = new_rows.astype(rows.dtype, copy=False)
-    # A slow continuation from a small penalty: short codes, in which a training sample finds itself.
-    scale = mean_square(rows)
-    settings = AdmmSettings(1e-3 * scale, mask_weight=0.01 * scale, penalty=0.1 * scale, penalty_growth=1.5)
-    n_candidates = min(64, len(rows))
-    codes = represent_over(rows, new_rows, settings, n_candidates=n_candidates, n_threads=n_threads)
-    n_labels = int(labels.max()) + 1
-    members = csr_array(
-        (np.ones(len(labels), dtype=rows.dtype), (np.arange(len(labels)), labels)), (len(rows), n_labels)
-    )
-    ballots = (abs(csr_array(codes)) @ members).toarray()
-    winners: IntArray = ballots.argmax(axis=1).astype(labels.dtype)
-    silent = np.flatnonzero(ballots.max(axis=1) <= 0)
-    if len(silent):
-        winners[silent] = labels[np.abs(new_rows[silent] @ rows.T).argmax(axis=1)]
-    return winners
-
-
-def embedding_margin(labeling: Labeling) -> FloatArray:
-    """For each sample 1 − (distance to its own centre)/(distance to the next), in 0..1; 1 is certain."""
-    labels, rows = labeling.labels, labeling.embedding
-    n_clusters = int(labels.max()) + 1
-    if n_clusters == 1:
-        return np.ones(len(labels))
-    sums = np.zeros((n_clusters, rows.shape[1]))
-    np.add.at(sums, labels, rows)
-    centres = sums / np.maximum(np.bincount(labels, minlength=n_clusters), 1)[:, None]
-    squared = (rows**2).sum(axis=1)[:, None] - 2 * rows @ centres.T + (centres**2).sum(axis=1)
-    distance = np.sqrt(np.maximum(squared, 0))
-    own = distance[np.arange(len(labels)), labels].copy()
-    distance[np.arange(len(labels)), labels] = np.inf
-    other = distance.min(axis=1)
-    margin: FloatArray = np.clip(1 - own / np.maximum(other, np.finfo(float).tiny), 0, 1)
-    return margin
+def no_mask(labeling: Any) -> None:
+    """ψ of a method without prices."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval
 
-from masked_subspace._common.progress import Events
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
-from masked_subspace.label.labeler import Evidence, Labeling, SpectralLabeler
-from masked_subspace.masks.resolve import resolve_soft_mask
-from masked_subspace.masks.soft import ConstantMask, LabelMask, Orientation
+from masked_subspace.estimators.base import FloatArray, SelfExpressiveClusterer, Task
+from masked_subspace.estimators.parameters import described
+from masked_subspace.label.labeler import GraphLabeler, Labeling
+from masked_subspace.masks.resolve import first_soft_mask
+from masked_subspace.masks.soft import LabelMask, Orientation
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rounds.recursion import RoundsResult, run_rounds
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 
 class LabelPsi(BaseEstimator):
@@ -28,33 +26,45 @@ class LabelPsi(BaseEstimator):
         return LabelMask(labeling.labels, self.strength, orientation=self.orientation)
 
 
+@described
 class BilevelClustering(SelfExpressiveClusterer):
     """Bilevel clustering optimization (`eq:bco`).
 
         min_x f(x, ψ(y))   subject to   y = argmin_y g(x, y)
 
+    Any representer f, any labeler g, joined by any mask function ψ, run by the recursion that BMSC, GMSC and RMSC run.
+
     Parameters
     ----------
-    representer : f. `prepare(X, known=, hard=, seed=)` returns an object whose `represent(soft_mask, progress)` gives a
-        `SolverResult`. Default: `MaskedRepresenter()`, Algorithm 1.
-    labeler : g. `label(representation, evidence, seed)` gives a `Labeling`. Default: `SpectralLabeler(n_clusters)`.
-    mask : ψ, a function from a `Labeling` to a soft mask. Default: `LabelPsi()`.
-    n_clusters : used by the default labeler only
-    init : the first soft mask: a mask, labels, an n × n array, a clusterer, or a list of clusterers
-    max_rounds, mask_tol : Algorithm 2 stops when the mask changes by less than `mask_tol`
-    center, normalize, constraints, random_state, n_jobs, verbose : as in `RMSC`
-    """
+    {parameters}
 
-    _parameter_constraints = {
-        name: rule for name, rule in SHARED_CONSTRAINTS.items() if name not in ("affinity", "n_links", "n_components")
-    } | {
-        "representer": "no_validation",
-        "labeler": "no_validation",
-        "mask": "no_validation",
-        "init": "no_validation",
-        "max_rounds": [Interval(Integral, 1, None, closed="left")],
-        "mask_tol": [Interval(Real, 0, None, closed="left")],
-    }
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample.
+    representation_matrix_ : csr_array of shape (n_samples, n_samples)
+        What f found in the last round.
+    affinity_matrix_ : csr_array of shape (n_samples, n_samples)
+        The graph that g made of it.
+    embedding_ : ndarray of shape (n_samples, n_vectors)
+        Where the samples lie in g's cut.
+    n_rounds_ : int
+        Rounds played.
+    history_ : list of dict
+        One record a round.
+
+    References
+    ----------
+    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace import BilevelClustering
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> X, y = make_subspaces(n_subspaces=3, n_samples=60, random_state=0)
+    >>> BilevelClustering(n_clusters=3, random_state=0).fit_predict(X).shape
+    (60,)
+    """
 
     def __init__(
         self,
@@ -87,28 +97,12 @@ class BilevelClustering(SelfExpressiveClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_rows(self, rows: Any, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = MaskedRepresenter(n_jobs=self.n_jobs) if self.representer is None else self.representer
-        labeler = SpectralLabeler(self.n_clusters) if self.labeler is None else self.labeler
+        labeler = GraphLabeler(self.n_clusters) if self.labeler is None else self.labeler
         psi = LabelPsi() if self.mask is None else self.mask
-        first = resolve_soft_mask(
-            self.init,
-            rows,
-            strength=getattr(psi, "strength", 1.1),
-            orientation=getattr(psi, "orientation", "corrected"),
-            seed=seed,
-            name="init",
-        )
-        prepared = representer.prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed)
-        return run_rounds(
-            prepared,
-            labeler,
-            psi,
-            evidence,
-            init=ConstantMask(len(rows)) if first is None else first,
-            max_rounds=self.max_rounds,
-            mask_tol=self.mask_tol,
-            seed=seed,
-            max_iter=getattr(representer, "max_iter", None),
-            events=events,
-        )
+        usual = psi if isinstance(psi, LabelPsi) else LabelPsi()
+        mask = first_soft_mask(self.init, rows, usual.strength, usual.orientation, task.seed, "init")
+        prepared = representer.prepare(rows, known=task.known, hard=task.hard, seed=task.seed)
+        strategy = OneMember(prepared, labeler, psi, task.evidence(rows), task.seed)
+        return run_rounds(strategy, mask, max_rounds=self.max_rounds, tol=self.mask_tol, events=task.events)

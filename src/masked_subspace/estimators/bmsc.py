@@ -4,47 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-from masked_subspace._common.progress import Events
-from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
-from masked_subspace.label.labeler import Evidence, Labeling
-from masked_subspace.rounds.recursion import RoundsResult, run_rounds
+from masked_subspace.estimators.base import FloatArray, Task, no_mask
+from masked_subspace.estimators.masked import MaskedClusterer
+from masked_subspace.estimators.parameters import described
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 
-def no_mask(labeling: Labeling) -> None:
-    """ψ of BMSC: labels give no price."""
-
-
+@described
 class BMSC(MaskedClusterer):
     """Basic masked subspace clustering (`eq:bmsc`).
 
         min_Z ½‖X − ZX‖² + λ‖Z‖₀   subject to   Z = Mʰ⊙C
 
     Each sample is rebuilt from as few others as pays at the price λ; the hard mask Mʰ says which others it may use (all
-    but itself, unless `hard_mask` forbids more). Solved by Algorithm 1, then spectral clustering.
+    but itself, unless `hard_mask` forbids more). Solved by Algorithm 1; the graph of who rebuilds whom is then cut.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    sparsity : λ, or "auto" (about six links a sample after the first step)
-    penalty, penalty_growth : μ₀ and p of the continuation; "auto" is 15 times the mean squared row norm
-    max_iter, tol : T and the stopping value of Algorithm 1
-    hard_mask : None, an n × n 0/1 pattern (dense or sparse), or a `NeighborMask`
-    affinity, n_links : the graph φ(Z) and the k of "top-k"
-    n_components : eigenvectors in the embedding (None: K); "auto" weights 4K of them softly
-    center, normalize : subtract the mean row, scale rows to unit length
-    solver, n_candidates : "dense" is exact, "sparse" lets a sample see its m nearest, "auto" decides by size
-    constraints : known pairs given to `fit` are "soft" (they shape the graph) or "hard" (never violated)
-    random_state, n_jobs, verbose : as in scikit-learn; n_jobs=None uses all cores
+    {parameters}
 
     Attributes
     ----------
-    labels_, representation_matrix_, affinity_matrix_, embedding_, certainty_, n_iter_, n_rounds_, history_
-    """
+    {attributes}
 
-    _parameter_constraints = constraints_for(
-        "mask_weight", "noise", "outliers", "mask_strength", "mask_orientation", "soft_mask", "init", "max_rounds",
-        "mask_tol", "members", "view",
-    )  # fmt: skip
+    References
+    ----------
+    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> X, y = make_subspaces(n_subspaces=3, n_samples=60, random_state=0)
+    >>> BMSC(3, random_state=0).fit_predict(X).shape
+    (60,)
+    """
 
     def __init__(
         self,
@@ -59,11 +53,15 @@ class BMSC(MaskedClusterer):
         affinity: str = "top-k",
         n_links: int = 5,
         n_components: int | str | None = "auto",
+        cut: str = "auto",
+        view: float | str = "plain",
+        affine: bool = False,
         center: bool = True,
         normalize: bool = True,
         solver: str = "auto",
         n_candidates: int = 64,
         constraints: str = "soft",
+        min_certainty: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -78,26 +76,21 @@ class BMSC(MaskedClusterer):
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
+        self.cut = cut
+        self.view = view
+        self.affine = affine
         self.center = center
         self.normalize = normalize
         self.solver = solver
         self.n_candidates = n_candidates
         self.constraints = constraints
+        self.min_certainty = min_certainty
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_rows(self, rows: Any, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
-        prepared = self._representer().prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed)
-        return run_rounds(
-            prepared,
-            self._labeler(),
-            no_mask,
-            evidence,
-            init=None,
-            max_rounds=1,
-            mask_tol=0.0,
-            seed=seed,
-            max_iter=self.max_iter,
-            events=events,
-        )
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
+        evidence = task.evidence(rows)
+        prepared = self._representer().prepare(rows, known=task.known, hard=task.hard, seed=task.seed)
+        strategy = OneMember(prepared, self._labeler(), no_mask, evidence, task.seed, self.max_iter)
+        return run_rounds(strategy, None, max_rounds=1, tol=0.0, events=task.events)

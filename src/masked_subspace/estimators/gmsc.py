@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from masked_subspace._common.progress import Events
+from masked_subspace.estimators.base import FloatArray, Task
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
-from masked_subspace.label.labeler import Evidence
-from masked_subspace.masks.resolve import resolve_soft_mask
-from masked_subspace.masks.soft import ConstantMask, Orientation
-from masked_subspace.rounds.recursion import RoundsResult, run_rounds
+from masked_subspace.estimators.masked import MaskedClusterer
+from masked_subspace.estimators.parameters import described
+from masked_subspace.masks.resolve import first_soft_mask
+from masked_subspace.masks.soft import Orientation
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 
+@described
 class GMSC(MaskedClusterer):
     """General masked subspace clustering (`eq:gmsc`, and `eq:gmsc-n` if `noise` or `outliers` is a number).
 
@@ -20,24 +21,29 @@ class GMSC(MaskedClusterer):
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    soft_mask : Mˢ, a price for each pair: a mask, labels, an n × n array, a clusterer (its labels), or a list of
-        clusterers and labels (their consensus). None: every pair costs the same; zeros: BMSC.
-    sparsity, mask_weight : λ and γ, or "auto"
-    mask_strength, mask_orientation : β of ψ, and whether links inside a cluster are cheap ("corrected") or dear
-        ("paper", as printed)
-    noise, outliers : λ₁ and λ₂; None leaves ε or O out; outliers="auto" finds λ₂ from the residuals and takes O out of
-        the samples themselves, so that no corrupted entry rebuilds anything (docs/corruption.md)
-    penalty, penalty_growth, max_iter, tol, hard_mask, affinity, n_links, n_components, center, normalize, solver, \
-n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
+    {parameters}
 
     Attributes
     ----------
-    labels_, representation_matrix_, affinity_matrix_, embedding_, certainty_, n_iter_, n_rounds_, history_, soft_mask_,
-    noise_ and outliers_ (if asked for)
-    """
+    {attributes}
+    noise_ : ndarray of shape (n_samples, n_features)
+        ε, if `noise` is a number.
+    outliers_ : csr_array of shape (n_samples, n_features)
+        O, if `outliers` is not None.
 
-    _parameter_constraints = constraints_for("init", "max_rounds", "mask_tol", "members", "view")
+    References
+    ----------
+    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from masked_subspace import GMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> X, y = make_subspaces(n_subspaces=3, n_samples=60, random_state=0)
+    >>> GMSC(3, soft_mask=KMeans(3), random_state=0).fit_predict(X).shape
+    (60,)
+    """
 
     def __init__(
         self,
@@ -58,11 +64,15 @@ n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
         affinity: str = "top-k",
         n_links: int = 5,
         n_components: int | str | None = "auto",
+        cut: str = "auto",
+        view: float | str = "plain",
+        affine: bool = False,
         center: bool = True,
         normalize: bool = True,
         solver: str = "auto",
         n_candidates: int = 64,
         constraints: str = "soft",
+        min_certainty: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -83,29 +93,22 @@ n_candidates, constraints, random_state, n_jobs, verbose : as in `BMSC`
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
+        self.cut = cut
+        self.view = view
+        self.affine = affine
         self.center = center
         self.normalize = normalize
         self.solver = solver
         self.n_candidates = n_candidates
         self.constraints = constraints
+        self.min_certainty = min_certainty
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _fit_rows(self, rows: Any, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
-        mask = resolve_soft_mask(
-            self.soft_mask, rows, strength=self.mask_strength, orientation=self.mask_orientation, seed=seed
-        )
-        prepared = self._representer().prepare(rows, known=evidence.known, hard=evidence.hard, seed=seed)
-        return run_rounds(
-            prepared,
-            self._labeler(),
-            LabelPsi(self.mask_strength, self.mask_orientation),
-            evidence,
-            init=ConstantMask(len(rows)) if mask is None else mask,
-            max_rounds=1,
-            mask_tol=0.0,
-            seed=seed,
-            max_iter=self.max_iter,
-            events=events,
-        )
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
+        psi = LabelPsi(self.mask_strength, self.mask_orientation)
+        mask = first_soft_mask(self.soft_mask, rows, psi.strength, psi.orientation, task.seed, "soft_mask")
+        prepared = self._representer().prepare(rows, known=task.known, hard=task.hard, seed=task.seed)
+        strategy = OneMember(prepared, self._labeler(), psi, task.evidence(rows), task.seed, self.max_iter)
+        return run_rounds(strategy, mask, max_rounds=1, tol=0.0, events=task.events)

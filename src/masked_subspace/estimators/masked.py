@@ -1,41 +1,30 @@
-"""What BMSC, GMSC and RMSC share: the parameters of Algorithm 1 and how they become a representer."""
+"""What BMSC, GMSC and RMSC share: rows in a view, Algorithm 1 as representer, how real the clusters are."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+import warnings
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
+import numpy as np
+from threadpoolctl import threadpool_limits
 
-from masked_subspace._common.progress import Events
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS, FloatArray, SelfExpressiveClusterer
+from masked_subspace._common.threads import thread_count
+from masked_subspace.estimators.base import Fit, FloatArray, SelfExpressiveClusterer, Task
+from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
+from masked_subspace.estimators.voting import ballots_of
+from masked_subspace.label.consensus import shares_of_votes
+from masked_subspace.label.modularity import link_shares, modularity_cut
+from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds.judge import strength_of, yardsticks
+from masked_subspace.rounds.recursion import RoundsResult
+from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS, view_of
 
-_NUMBER_OR_AUTO = [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})]
-
-MASKED_CONSTRAINTS: dict[str, Any] = SHARED_CONSTRAINTS | {
-    "sparsity": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-    "mask_weight": _NUMBER_OR_AUTO,
-    "penalty": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-    "penalty_growth": [Interval(Real, 1, None, closed="left")],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "noise": [Interval(Real, 0, None, closed="neither"), None],
-    "outliers": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"}), None],
-    "hard_mask": "no_validation",
-    "solver": [StrOptions({"auto", "dense", "sparse"})],
-    "n_candidates": [Interval(Integral, 1, None, closed="left")],
-    "mask_strength": [Interval(Real, 1, None, closed="left")],
-    "mask_orientation": [StrOptions({"corrected", "paper"})],
-    "soft_mask": "no_validation",
-    "init": "no_validation",
-    "max_rounds": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "view": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", "plain", "root"})],
-    "mask_tol": [Interval(Real, 0, None, closed="left")],
-    "n_links": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-    "members": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-}
+# Samples on which the strength of the final clusters is measured.
+_MEASURED = 5_000
 
 
 class MaskedClusterer(SelfExpressiveClusterer):
@@ -47,39 +36,117 @@ class MaskedClusterer(SelfExpressiveClusterer):
     max_iter: int
     tol: float
     hard_mask: Any
+    view: float | str
+    affine: bool
     solver: str
     n_candidates: int
+    min_certainty: float | None
+    # What only some of the three have as parameters; these values leave the part out.
+    mask_weight: float | str = 0.0
+    noise: float | None = None
+    outliers: float | str | None = None
 
-    def _cleans(self) -> bool:
-        """Whether outliers are taken out of the samples themselves, and not only out of what Z must rebuild."""
-        return getattr(self, "outliers", None) == "auto"
+    def _check_settings(self, X: FloatArray) -> None:
+        if isinstance(self.view, str) and self.view in VIEWS and not VIEWS[self.view].suits(nonnegative=X.min() >= 0):
+            raise ValueError(
+                f'view is "{self.view}" but X has negative entries; choose "plain", "auto" or a whitening power.'
+            )
 
-    def _without_outliers(self, X: FloatArray, seed: int, events: Events) -> FloatArray:
-        if not self._cleans():
-            return X
-        cleaned = clean_samples(X, center=self.center, seed=seed, n_jobs=self.n_jobs)
-        share = cleaned.outliers.nnz / X.size
-        events.message(f"outliers: {100 * share:.2g} % of the entries, price {cleaned.price:.3g}")
-        self.outliers_ = cleaned.outliers
-        return cleaned.samples
+    def _cluster(self, task: Task) -> Fit:
+        view = view_of("plain" if self.view == "auto" else self.view, center=self.center)
+        cleaned, outliers = self._without_outliers(task)
+        preparation = Preparation.learn(cleaned, view, normalize=self.normalize)
+        rows = preparation.apply(cleaned)
+        refuse_vanished(rows)
+        return Fit(preparation, rows, self._play(rows, task), outliers=outliers)
+
+    def _without_outliers(self, task: Task) -> tuple[FloatArray, Any]:
+        """The samples that are clustered, and the gross errors; v2 with `outliers="auto"` takes these out first."""
+        if self.outliers != "auto":
+            return task.X, None
+        cleaned = clean_samples(task.X, center=self.center, seed=task.seed, n_jobs=self.n_jobs)
+        share = cleaned.outliers.nnz / task.X.size
+        task.events.message(f"outliers: {100 * share:.2g} % of the entries, price {cleaned.price:.3g}")
+        return cleaned.samples, cleaned.outliers
 
     def _representer(self) -> MaskedRepresenter:
         return MaskedRepresenter(
             sparsity=self.sparsity,
-            mask_weight=getattr(self, "mask_weight", 0.0),
+            mask_weight=self.mask_weight,
             penalty=self.penalty,
             penalty_growth=self.penalty_growth,
             max_iter=self.max_iter,
             tol=self.tol,
-            noise=getattr(self, "noise", None),
-            outliers=None if self._cleans() else getattr(self, "outliers", None),
+            noise=self.noise,
+            outliers=None if isinstance(self.outliers, str) else self.outliers,
             hard_mask=self.hard_mask,
+            affine=self.affine,
             solver=self.solver,
             n_candidates=self.n_candidates,
             n_jobs=self.n_jobs,
         )
 
+    def _remedy(self) -> str:
+        return f"max_iter, tol or penalty_growth (now {self.penalty_growth})"
 
-def constraints_for(*absent: str) -> dict[str, Any]:
-    """The constraints of a class that lacks some of the parameters."""
-    return {name: rule for name, rule in MASKED_CONSTRAINTS.items() if name not in absent}
+    def _set_fitted(self, fit: Fit) -> None:
+        super()._set_fitted(fit)
+        last = fit.rounds.last
+        labels = self._labels_of_all = self.labels_
+        if last.votes:
+            self.memberships_: FloatArray = shares_of_votes(labels, last.votes, self.n_clusters)
+        else:
+            self.memberships_ = link_shares(self.affinity_matrix_, labels, self.n_clusters)
+        self.structure_: float = self._how_real(fit)
+        if self.min_certainty is not None:
+            self.labels_ = np.where(self.certainty_ >= self.min_certainty, labels, -1)
+
+    def _how_real(self, fit: Fit) -> float:
+        """Agreement × prediction strength of the final labels; below the limit the fit warns.
+
+        One member has nobody to agree with: its graph is cut by modularity too.
+        """
+        last, labels = fit.rounds.last, self._labels_of_all
+        if self.n_clusters == 1:
+            return 0.0
+        others = last.votes or [modularity_cut(self.affinity_matrix_, self.n_clusters, 0)]
+        agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
+        rng = np.random.default_rng(0)
+        chosen = np.sort(rng.choice(len(labels), min(len(labels), _MEASURED), replace=False))
+        strength = strength_of(yardsticks(fit.rows[chosen]), labels[chosen], self.n_clusters)
+        structure = float(np.clip(agreed, 0, 1)) * strength
+        if structure < DOUBTFUL_STRUCTURE:
+            warnings.warn(
+                f"The clusters may not be real: structure_ is {structure:.2f} (1 is certain, below "
+                f"{DOUBTFUL_STRUCTURE} is like noise). Try another n_clusters (now {self.n_clusters}), another "
+                "view, or features that tell the groups apart.",
+                UserWarning,
+                stacklevel=5,
+            )
+        return structure
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """How far new samples belong to each cluster.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_new, n_clusters)
+            Shares of the votes of the training samples that rebuild each row; rows sum to 1.
+        """
+        X = self._checked_new(X)
+        with threadpool_limits(1):
+            return ballots_of(
+                self._rows,
+                self._labels_of_all,
+                self._preparation.apply(X),
+                self.n_clusters,
+                n_candidates=self.n_candidates,
+                n_threads=thread_count(self.n_jobs),
+            )
+
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
+        raise TypeError(f"{type(self).__name__} must define _play ({rows.shape}, {task.seed}).")

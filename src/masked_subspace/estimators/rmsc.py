@@ -4,61 +4,81 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from masked_subspace._common.progress import Events
-from masked_subspace._common.threads import thread_count
-from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.masked import MaskedClusterer, constraints_for
-from masked_subspace.label.labeler import Evidence
-from masked_subspace.masks.resolve import resolve_soft_mask
-from masked_subspace.masks.soft import ConstantMask, Orientation
-from masked_subspace.rounds.ensemble import EnsembleResult, run_ensemble
-from masked_subspace.rounds.recursion import RoundsResult, run_rounds
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import rank_views
+import numpy as np
 
-MEMBERS = 9
-LINKS_OF_MEMBERS = 4
-CONSENSUS_STRENGTH = 3.0
+from masked_subspace.estimators.base import Fit, FloatArray, Task
+from masked_subspace.estimators.bilevel import LabelPsi
+from masked_subspace.estimators.defaults import (
+    CONSENSUS_STRENGTH,
+    GRAPHS_OF_ONE_VIEW,
+    JUDGED_A_CLUSTER,
+    JUDGED_SAMPLES,
+    LINKS_OF_MEMBERS,
+    MEMBERS,
+    ONE_VIEW_FROM,
+    ROUNDS_OF_ONE,
+    ROUNDS_OF_SMALL_CLUSTERS,
+    SETTLED,
+)
+from masked_subspace.estimators.masked import MaskedClusterer
+from masked_subspace.estimators.parameters import described
+from masked_subspace.masks.resolve import first_soft_mask
+from masked_subspace.masks.soft import Orientation
+from masked_subspace.rounds.low_rank import CLEAR_GAP, HIGHEST, ClosedForm, Rank, cuts_of_ranks, low_rank_rows
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
+from masked_subspace.rounds.ways import FINER_FROM, Recipe, Way, cuts_for, judged_ways
+from masked_subspace.rows.checks import refuse_vanished
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS, View, view_of
+
 _OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
 _OF_LABEL_MASKS = ("mask_strength", "mask_orientation")
 
 
+@described
 class RMSC(MaskedClusterer):
     """Recursive masked subspace clustering (`eq:rmsc`): GMSC whose soft mask is learnt from labels.
 
-    Rounds of GMSC → φ(Z) → spectral clustering → Mˢ = ψ(labels), until the mask stops changing.
+    Rounds of GMSC → φ(Z) → a cut of the graph → Mˢ = ψ(labels), until the mask stops changing.
 
-    With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, SpectralLabeler, LabelPsi)`, and
-    with one round `GMSC`. With several members (the default), every round represents and labels the data under several
-    settings drawn from a fixed prior, and both the mask and the labels come from their agreement.
+    With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, GraphLabeler, LabelPsi)`, and with
+    one round `GMSC`. With several members (the default) every round represents the data in several views and settings,
+    and both the mask and the labels come from their agreement. Which family of views suits the data is judged without
+    labels; data of low rank, such as motions, get the closed form of rounds/low_rank.py.
 
     Parameters
     ----------
-    n_clusters : number of clusters K
-    members : how many label-free settings vote; "auto" is 1 if `sparsity` is a number, else 9
-    init : the first soft mask, as `soft_mask` in `GMSC`
-    max_rounds, mask_tol : Algorithm 2 stops when the mask changes by less than `mask_tol`; with several members, when
-        their consensus repeats itself. "auto": at most 5 rounds of one member, 2 of several
-    view : how rows are prepared after centring: "plain", "root" (square root, for nonnegative data), a whitening power
-        between 0 and 1, or "auto", which with several members picks the view whose clusters stand apart best
-    noise, outliers : None is RMSC-v1, numbers are RMSC-v2; outliers="auto" is v2 with cleaned samples, see `GMSC`
-    n_links : the k of "top-k"; several members use k − 1, k and k + 1 in turn. "auto": 5 for one member, 4 for several
-    sparsity, penalty, penalty_growth, mask_weight : of one member; several draw theirs from the prior, and stop after
-        at most 60 iterations or at a `tol` of 1e-5
-    mask_strength, mask_orientation : of one member, and of a mask made from `init`; a consensus mask has strength 3
-    others : as in `GMSC`
+    {parameters}
 
     Attributes
     ----------
-    labels_, representation_matrix_, affinity_matrix_, embedding_, certainty_, n_iter_, n_rounds_, history_, soft_mask_,
-    noise_ and outliers_ (v2). With several members: `member_labels_`, `view_`, `view_scores_`; `affinity_matrix_` is
-    the mean of their graphs, `representation_matrix_` that of the member nearest to the consensus, and `certainty_`
-    says how far they agree on each sample.
-    """
+    {attributes}
+    member_labels_ : list of ndarray of shape (n_samples,)
+        What each member voted, with several members.
+    choices_ : list of dict
+        One record for each way that was judged: views, cuts, agreement, strength, score, taken.
+    noise_ : ndarray of shape (n_samples, n_features)
+        ε, if `noise` is a number (v2).
+    outliers_ : csr_array of shape (n_samples, n_features)
+        O, if `outliers` is not None (v2).
 
-    _parameter_constraints = constraints_for("soft_mask")
+    References
+    ----------
+    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace import RMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> X, y = make_subspaces(n_subspaces=3, n_samples=90, random_state=0)
+    >>> model = RMSC(3, random_state=0).fit(X)
+    >>> model.labels_.shape
+    (90,)
+    """
 
     def __init__(
         self,
@@ -72,7 +92,6 @@ class RMSC(MaskedClusterer):
         mask_orientation: Orientation = "corrected",
         max_rounds: int | str = "auto",
         mask_tol: float = 1e-6,
-        view: float | str = "auto",
         penalty: float | str = "auto",
         penalty_growth: float = 2.0,
         max_iter: int = 200,
@@ -83,11 +102,15 @@ class RMSC(MaskedClusterer):
         affinity: str = "top-k",
         n_links: int | str = "auto",
         n_components: int | str | None = "auto",
+        cut: str = "auto",
+        view: float | str = "auto",
+        affine: bool = False,
         center: bool = True,
         normalize: bool = True,
         solver: str = "auto",
         n_candidates: int = 64,
         constraints: str = "soft",
+        min_certainty: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -101,7 +124,6 @@ class RMSC(MaskedClusterer):
         self.mask_orientation: Orientation = mask_orientation
         self.max_rounds = max_rounds
         self.mask_tol = mask_tol
-        self.view = view
         self.penalty = penalty
         self.penalty_growth = penalty_growth
         self.max_iter = max_iter
@@ -112,11 +134,15 @@ class RMSC(MaskedClusterer):
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
+        self.cut = cut
+        self.view = view
+        self.affine = affine
         self.center = center
         self.normalize = normalize
         self.solver = solver
         self.n_candidates = n_candidates
         self.constraints = constraints
+        self.min_certainty = min_certainty
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -126,96 +152,124 @@ class RMSC(MaskedClusterer):
             return int(self.members)
         return MEMBERS if isinstance(self.sparsity, str) else 1
 
-    def _check_settings(self, X: Any) -> None:
-        if self.view == "root" and X.min() < 0:
-            raise ValueError('view is "root" but X has negative entries; choose "plain", "auto" or a whitening power.')
+    def _check_settings(self, X: FloatArray) -> None:
+        super()._check_settings(X)
         if self._n_members() == 1:
             return
         usual = inspect.signature(type(self)).parameters
-        unheard = [
+        unused = [
             f"{name}={getattr(self, name)!r}"
             for name in _OF_ONE_MEMBER + (_OF_LABEL_MASKS if self.init is None else ())
             if getattr(self, name) != usual[name].default
         ]
-        if unheard:
+        if unused:
             warnings.warn(
-                f"{', '.join(unheard)} has no effect with {self._n_members()} members, which draw their settings from "
+                f"{', '.join(unused)} has no effect with {self._n_members()} members, which draw their settings from "
                 "a prior; set members=1 to use it.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _remedy(self) -> str:
         return super()._remedy() if self._n_members() == 1 else f"tol (now {max(1e-5, self.tol)})"
 
-    def _choose_preparation(self, X: Any, cleaned: Any, seed: int, events: Events) -> Preparation:
-        """The view of this data, by name or by score.
+    def _cluster(self, task: Task) -> Fit:
+        if self._n_members() == 1 or not self.normalize:
+            return super()._cluster(task)
+        if self.view == "low-rank":
+            return self._closed_form(task, self._cuts_of_ranks(task.X, task.seed), [])
+        if self.view != "auto":
+            return self._ensemble(task, [view_of(self.view, center=self.center)], None, [])
+        ranks = self._cuts_of_ranks(task.X, task.seed)
+        if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
+            return self._closed_form(task, ranks, [])
+        ways = self._judge(task)
+        taken = ways[0]
+        records = [way.record(way is taken, self._cuts(len(task.X))) for way in ways]
+        if ranks is not None:
+            records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
+        task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, strength {taken.strength:.2f})")
+        return self._ensemble(task, taken.views, taken if len(task.X) == len(taken.ballot.votes[0]) else None, records)
 
-        Views are scored on the samples as given: cleaning draws neighbours together and flatters every view.
-        """
-        self.view_scores_: dict[str, float] = {}
-        root, whitening = self.view == "root", 0.0
-        if not isinstance(self.view, str):
-            whitening = float(self.view)
-        elif self.view == "auto" and self._n_members() > 1 and self.normalize:
-            ranked = rank_views(X, self.n_clusters, center=self.center, seed=seed, n_threads=thread_count(self.n_jobs))
-            self.view_scores_ = {view.name: view.score for view in ranked}
-            root, whitening = ranked[0].root, ranked[0].whitening
-            events.message(f"view: {ranked[0].name} (modularity {ranked[0].score:.3f})")
-        self.view_: float | str = "root" if root else whitening or "plain"
-        return Preparation.learn(cleaned, center=self.center, normalize=self.normalize, root=root, whitening=whitening)
+    def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
+        """The paper's rounds: one member and its own labels."""
+        psi = LabelPsi(self.mask_strength, self.mask_orientation)
+        mask = first_soft_mask(self.init, rows, psi.strength, psi.orientation, task.seed, "init")
+        rounds = ROUNDS_OF_ONE if isinstance(self.max_rounds, str) else self.max_rounds
+        prepared = self._representer().prepare(rows, known=task.known, hard=task.hard, seed=task.seed, rounds=rounds)
+        strategy = OneMember(prepared, self._labeler(), psi, task.evidence(rows), task.seed, self.max_iter)
+        return run_rounds(strategy, mask, max_rounds=rounds, tol=self.mask_tol, events=task.events)
 
-    def _fit_rows(self, rows: Any, evidence: Evidence, seed: int, events: Events) -> RoundsResult:
-        mask = resolve_soft_mask(
-            self.init, rows, strength=self.mask_strength, orientation=self.mask_orientation, seed=seed, name="init"
-        )
-        several = self._n_members() > 1
+    def _cuts(self, n_samples: int) -> list[Any]:
+        return cuts_for(self.cut, n_samples, self.n_clusters)
+
+    def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
-        if several and self.solver == "auto":
+        if self.solver == "auto":
             # Members share candidates and their products, which makes each of them cheap (docs/accuracy.md).
             representer.set_params(solver="sparse")
-        usual = 2 if several else 5
-        rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
-        known = evidence.known if evidence.hard or not several else None
-        # Members share the products inside a round. Kept for the next one they would save little time for their memory
-        # (docs/scaling.md).
-        kept = 1 if several else rounds
-        prepared = representer.prepare(rows, known=known, hard=evidence.hard, seed=seed, rounds=kept)
-        if not several:
-            return run_rounds(
-                prepared,
-                self._labeler(),
-                LabelPsi(self.mask_strength, self.mask_orientation),
-                evidence,
-                init=ConstantMask(len(rows)) if mask is None else mask,
-                max_rounds=rounds,
-                mask_tol=self.mask_tol,
-                seed=seed,
-                max_iter=self.max_iter,
-                events=events,
-            )
-        return run_ensemble(
-            prepared,
+        return Recipe(
+            representer,
             self.n_clusters,
             self._n_members(),
-            evidence,
-            init=mask,
-            strength=CONSENSUS_STRENGTH,
-            max_rounds=rounds,
-            agreement_tol=1e-3,
-            seed=seed,
-            n_components=self.n_components,
-            affinity=self.affinity,
-            n_links=LINKS_OF_MEMBERS if isinstance(self.n_links, str) else self.n_links,
-            events=events,
+            LINKS_OF_MEMBERS if isinstance(self.n_links, str) else self.n_links,
+            self._cuts(n_samples),
+            CONSENSUS_STRENGTH,
+            self.affinity,
+            self.n_components,
+            seed,
         )
 
-    def _set_fitted(self, result: RoundsResult) -> None:
-        super()._set_fitted(result)
-        if isinstance(result, EnsembleResult):
-            self.member_labels_ = result.member_labels
-            if result.certainty is not None:
-                self.certainty_ = result.certainty
-        for record in self.history_:
-            record["view"] = self.view_
-            record["view_scores"] = self.view_scores_
+    def _judge(self, task: Task) -> list[Way]:
+        """Ways with their scores, best first: on all samples, or on a seeded sample of many."""
+        X, keep = task.X, max(JUDGED_SAMPLES, JUDGED_A_CLUSTER * self.n_clusters)
+        if len(X) > keep:
+            X = X[np.sort(np.random.default_rng(task.seed).choice(len(X), keep, replace=False))]
+        recipe = self._recipe(len(X), task.seed)
+        if len(X) < len(task.X):
+            recipe = replace(recipe, representer=self._representer().set_params(solver="sparse", hard_mask=None))
+        evidence = replace(task.evidence(X), known=None if len(X) < len(task.X) else task.known)
+
+        def permitted(view: View) -> bool:
+            return self.center or not view.center
+
+        return judged_ways(X, recipe, evidence, task.events, permitted=permitted)
+
+    def _ensemble(self, task: Task, views: Sequence[View], way: Way | None, choices: list[dict[str, Any]]) -> Fit:
+        """Members of these views; the first ballot is the judge's where it saw all samples."""
+        cleaned, outliers = self._without_outliers(task)
+        X, recipe = cleaned, self._recipe(len(cleaned), task.seed)
+        one_setting = len(views) > 1 or len(X) > ONE_VIEW_FROM
+        if len(X) > ONE_VIEW_FROM:
+            views = views[:1]
+            recipe = replace(recipe, n_members=min(recipe.n_members, GRAPHS_OF_ONE_VIEW))
+        preparation = Preparation.learn(X, views[0])
+        rows = preparation.apply(X)
+        refuse_vanished(rows)
+        ensemble = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting)
+        if way is not None and outliers is None and self.init is None and not task.hard:
+            ensemble.first_ballot = way.ballot
+        mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
+        small = len(X) / self.n_clusters < FINER_FROM or self.cut == "spectral"
+        usual = ROUNDS_OF_SMALL_CLUSTERS if small else 1
+        rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
+        played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
+        return Fit(preparation, rows, played, choices, outliers)
+
+    def _cuts_of_ranks(self, X: FloatArray, seed: int) -> tuple[Preparation, list[Rank]] | None:
+        """Cuts of the closed form, the clearest gap first; None where the data are not of low rank."""
+        prepared = low_rank_rows(X, HIGHEST * self.n_clusters, only_if_low=self.view == "auto")
+        if prepared is None:
+            return None
+        return prepared[0], cuts_of_ranks(prepared[1], self.n_clusters, seed)
+
+    def _closed_form(
+        self, task: Task, found: tuple[Preparation, list[Rank]] | None, choices: list[dict[str, Any]]
+    ) -> Fit:
+        assert found is not None
+        preparation, ranks = found
+        directions = preparation.apply(task.X)
+        strategy = ClosedForm(directions, ranks, self.n_clusters, task.evidence(directions), task.seed)
+        played = run_rounds(strategy, None, max_rounds=1, tol=0.0, events=task.events)
+        record = {"way": "low-rank", "views": [VIEWS["low-rank"].name], "gap": ranks[0].gap, "taken": True}
+        return Fit(preparation, directions, played, [*choices, record])

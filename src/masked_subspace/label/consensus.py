@@ -44,16 +44,29 @@ def consensus_embedding(labelings: Sequence[IntArray], n_clusters: int) -> Float
     return unit_rows(weighted(vectors, values, n_clusters))
 
 
+def _mean_agreement(labels: IntArray, labelings: Sequence[IntArray], n_clusters: int) -> FloatArray:
+    """n × K: mean P of each sample with the samples of each cluster."""
+    H = membership(labelings)
+    own = csr_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), n_clusters))
+    size = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    shares: FloatArray = np.asarray((H @ (H.T @ own)).toarray()) / (len(labelings) * size)
+    return shares
+
+
+def shares_of_votes(labels: IntArray, labelings: Sequence[IntArray], n_clusters: int) -> FloatArray:
+    """Memberships: how far the labelings put each sample with each cluster, rows summing to 1."""
+    shares = _mean_agreement(labels, labelings, n_clusters)
+    total = shares.sum(axis=1, keepdims=True)
+    return shares / np.where(total > 0, total, 1)
+
+
 def agreement_with(labels: IntArray, labelings: Sequence[IntArray]) -> FloatArray:
     """For each sample, how far the labelings agree on its cluster: mean P over its own cluster, less the next best.
 
     1 means that every labeling puts it with its cluster's samples and with nobody else.
     """
-    H = membership(labelings)
     n_clusters = int(labels.max()) + 1
-    own = csr_array((np.ones(len(labels)), labels, np.arange(len(labels) + 1)), shape=(len(labels), n_clusters))
-    size = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
-    shares = np.asarray((H @ (H.T @ own)).toarray()) / (len(labelings) * size)
+    shares = _mean_agreement(labels, labelings, n_clusters)
     rows = np.arange(len(labels))
     mine = shares[rows, labels].copy()
     shares[rows, labels] = -1

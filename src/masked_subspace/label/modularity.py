@@ -77,7 +77,8 @@ def between(W: csr_array, labels: IntArray, n_labels: int) -> npt.NDArray[np.flo
     a, b = labels[rows], labels[W.indices]
     known = (a >= 0) & (b >= 0)
     keys = a[known].astype(np.int64) * n_labels + b[known]
-    return np.bincount(keys, weights=W.data[known], minlength=n_labels**2).reshape(n_labels, n_labels)
+    weight = np.bincount(keys, weights=W.data[known].astype(np.float64), minlength=n_labels**2)
+    return weight.astype(np.float64).reshape(n_labels, n_labels)
 
 
 def _merged(W: csr_array, labels: npt.NDArray[np.int32], n_clusters: int, resolution: float) -> npt.NDArray[np.int32]:
@@ -160,3 +161,14 @@ def _attached(W: csr_array, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int
         if not heard.any():
             return labels
         labels[waiting[heard]] = ballots[heard].argmax(axis=1).astype(np.int32)
+
+
+def link_shares(W: csr_array, labels: IntArray, n_clusters: int) -> npt.NDArray[np.float64]:
+    """For each sample the share of its links that go to each cluster; an isolated sample belongs to its own."""
+    n = len(labels)
+    member = csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_clusters))
+    shares: npt.NDArray[np.float64] = np.asarray((W.astype(np.float64) @ member).toarray())
+    total = shares.sum(axis=1)
+    alone = np.flatnonzero(total <= 0)
+    shares[alone, labels[alone]] = 1.0
+    return shares / np.where(total > 0, total, 1)[:, None]

@@ -14,6 +14,7 @@ from masked_subspace.masks.pairs import ApartMask, KnownPairs
 from masked_subspace.masks.soft import (
     ArrayMask,
     ConsensusMask,
+    ConstantMask,
     LabelMask,
     Orientation,
     check_labels,
@@ -44,6 +45,14 @@ def resolve_soft_mask(
     if array.ndim == 1:
         return LabelMask(check_labels(array, n_samples, name), strength, orientation=orientation)
     return ArrayMask(check_price_array(array, n_samples, name))
+
+
+def first_soft_mask(
+    spec: Any, X: FloatArray, strength: float, orientation: Orientation, seed: int, name: str
+) -> SoftMask:
+    """The mask of the first round: what `spec` describes, or one price for every pair."""
+    mask = resolve_soft_mask(spec, X, strength=strength, orientation=orientation, seed=seed, name=name)
+    return ConstantMask(len(X)) if mask is None else mask
 
 
 def resolve_hard_mask(spec: Any, n_samples: int, known: KnownPairs | None = None) -> HardMask:

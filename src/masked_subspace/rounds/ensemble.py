@@ -1,36 +1,36 @@
-"""RMSC with several members: the mask comes from their agreement, so it knows more than any of its labelings.
+"""Several members as a strategy of the recursion: labels and the next mask come from their agreement.
 
-A mask made of a method's own labels confirms them. Members with different settings err differently; where they agree
-they are mostly right, and where they do not, the consensus mask stays silent (price 1).
+A mask made of a method's own labels confirms them. Members that see the data in different views, under different
+settings, err differently; where they agree they are mostly right, and where they do not, the consensus mask stays
+neutral (price 1).
 
-What is known of some samples anchors the consensus of every round. Members hear it under hard constraints only:
+What is known of some samples anchors the consensus of every round. Members use it under hard constraints only:
 otherwise they vote as they would without it (docs/semi_supervised.md).
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
 from scipy.sparse import csr_array
-from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace._common.progress import Events, iteration_reporter
-from masked_subspace.label.consensus import agreement_with, consensus_embedding, modularity
+from masked_subspace.label.consensus import agreement_with, consensus_embedding
 from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_graph, label_rows
 from masked_subspace.masks.base import SoftMask
-from masked_subspace.masks.soft import ConsensusMask, ConstantMask
+from masked_subspace.masks.soft import ConsensusMask
+from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.representer import PreparedRepresenter, Progress
 from masked_subspace.represent.sparsity import CandidateStep, FirstStep
-from masked_subspace.rounds.members import Member, draw_members, settings_of
-from masked_subspace.rounds.recursion import RoundsResult, describe, round_record, with_known_pairs
+from masked_subspace.rounds.members import Member, draw_members
+from masked_subspace.rounds.recursion import Outcome, with_known_pairs
 
 FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
@@ -52,103 +52,133 @@ class ManyRepresenter(PreparedRepresenter, Protocol):
     ) -> list[SolverResult]: ...
 
 
+@dataclass(frozen=True)
+class Cut:
+    """One way to cut a member's graph: which cut, into how many times K parts. The consensus has K in any case."""
+
+    kind: str = "spectral"
+    fineness: float = 1.0
+
+    def parts(self, n_clusters: int, n_samples: int) -> int:
+        return min(n_samples, max(n_clusters, round(self.fineness * n_clusters)))
+
+
+@dataclass(frozen=True)
+class Look:
+    """The data in one view, ready to be represented."""
+
+    name: str
+    prepared: ManyRepresenter
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """Everything members said in one round: solutions, graphs, and the votes of each graph."""
+
+    members: list[Member]
+    solutions: list[SolverResult]  # one a graph; graphs that differ in links only share one
+    graphs: list[csr_array]
+    votes: list[IntArray]
+
+
 @dataclass
-class EnsembleResult(RoundsResult):
-    """The rounds, and what the members of the last one said."""
+class Ensemble:
+    """Members in one or more looks, their cuts, and how many clusters the consensus has."""
 
-    member_labels: list[IntArray] = field(default_factory=list)
-    certainty: FloatArray | None = None
+    looks: Sequence[Look]
+    n_members: int
+    n_clusters: int
+    cuts: Sequence[Cut]
+    evidence: Evidence
+    seed: int
+    strength: float
+    n_links: int
+    one_setting: bool = False  # the members of a look share one solution and differ in links only
+    affinity: str = "top-k"
+    n_components: int | str | None = "auto"
+    first_ballot: Ballot | None = None  # round 1, if a judge has asked for it already
+    previous: IntArray | None = None  # labels of the round before
 
-
-def run_ensemble(
-    prepared: ManyRepresenter,
-    n_clusters: int,
-    n_members: int,
-    evidence: Evidence,
-    *,
-    init: SoftMask | None,
-    strength: float,
-    max_rounds: int,
-    agreement_tol: float,
-    seed: int,
-    n_components: int | str | None,
-    affinity: str,
-    n_links: int,
-    events: Events,
-) -> EnsembleResult:
-    """Rounds of: members represent and label under one mask, their consensus labels and gives the next mask."""
-    mask: SoftMask = ConstantMask(len(evidence.X)) if init is None else init
-    history: list[dict[str, Any]] = []
-    labelings: list[Labeling] = []
-    previous: IntArray | None = None
-    rule = prepared.sparsity_rule(seed)
-    for number in range(1, max_rounds + 1):
-        started = time.perf_counter()
-        members = draw_members(
-            prepared.X,
-            n_members,
-            prepared.template,
-            seed,
-            n_links=n_links,
-            first=(number - 1) * n_members,
-            weight_floor=0.0 if number == 1 else 1.0,
-            rule=rule,
+    def play(self, number: int, mask: SoftMask | None, events: Events) -> Outcome:
+        applied = with_known_pairs(mask, self.evidence) if self.evidence.hard else mask
+        ballot = (self.first_ballot if number == 1 else None) or self.ask(number, applied, events)
+        labeling = consensus(ballot, self.n_clusters, self.evidence, self.seed)
+        medoid = int(np.argmax([adjusted_rand_index(labeling.labels, one) for one in self._a_vote_a_graph(ballot)]))
+        change = 1.0 if self.previous is None else 1 - adjusted_rand_index(self.previous, labeling.labels)
+        self.previous = labeling.labels
+        details = {
+            "members": [_member_record(*one) for one in zip(ballot.members, ballot.graphs, strict=True)],
+            "member_agreement": neighbour_agreement(ballot.votes),
+        }
+        return Outcome(
+            ballot.solutions[medoid],
+            labeling,
+            ConsensusMask(ballot.votes, self.strength),
+            change,
+            details,
+            ballot.votes,
+            agreement_with(labeling.labels, ballot.votes),
         )
-        heard = with_known_pairs(mask, evidence) if evidence.hard else mask
-        solutions = _solve(prepared, members, heard, events, f"round {number}")
+
+    def vote(self, graphs: list[csr_array], cuts: Sequence[Cut]) -> list[IntArray]:
+        """Each graph cut in each way; graphs share the threads, each of them using one."""
+        alone = replace(self.evidence, n_threads=1, known=None)
+        tasks = [
+            delayed(label_graph)(
+                graph, cut.parts(self.n_clusters, graph.shape[0]), self.n_components, alone, self.seed, 5, cut.kind
+            )
+            for graph in graphs
+            for cut in cuts
+        ]
+        labeled: list[Labeling] = Parallel(n_jobs=self.evidence.n_threads, backend="threading")(tasks)
+        return [one.labels for one in labeled]
+
+    def ask(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
+        """Members represent under the mask; their graphs are cut."""
+        ballots = [self._ask_look(index, number, mask, events) for index in range(len(self.looks))]
+        members = [member for one in ballots for member in one.members]
+        solutions = [solution for one in ballots for solution in one.solutions]
+        graphs = [graph for one in ballots for graph in one.graphs]
+        return Ballot(members, solutions, graphs, self.vote(graphs, self.cuts))
+
+    def _ask_look(self, index: int, number: int, mask: SoftMask | None, events: Events) -> Ballot:
+        look = self.looks[index]
+        each = max(1, self.n_members // len(self.looks))
+        members = draw_members(
+            look.prepared.X,
+            each,
+            look.prepared.template,
+            self.seed,
+            view=look.name,
+            n_links=self.n_links,
+            first=(number - 1) * len(self.looks) + index if self.one_setting else (number - 1) * each,
+            one_setting=self.one_setting,
+            weight_floor=0.0 if number == 1 else 1.0,
+            rule=look.prepared.sparsity_rule(self.seed),
+        )
+        distinct = list({id(member.settings): member.settings for member in members}.values())
+        name = f"round {number}, {look.name}, {len(members)} members"
+        events.started(name, len(look.prepared.X))
+        try:
+            found = look.prepared.represent_many(distinct, mask, iteration_reporter(events, name))
+        finally:
+            events.finished(name)
+        by_settings = {id(one): solution for one, solution in zip(distinct, found, strict=True)}
+        solutions = [by_settings[id(member.settings)] for member in members]
         graphs = [
-            affinity_matrix(solution.representation, affinity, n_links=member.n_links)
+            affinity_matrix(solution.representation, self.affinity, n_links=member.n_links)
             for member, solution in zip(members, solutions, strict=True)
         ]
-        voices = _label_all(graphs, n_clusters, n_components, evidence, seed)
-        voted = [voice.labels for voice in voices]
-        labeling = _consensus(voted, graphs, n_clusters, evidence, seed)
-        medoid = int(np.argmax([adjusted_rand_score(labeling.labels, labels) for labels in voted]))
-        new_mask = ConsensusMask(voted, strength)
-        change = 1.0 if previous is None else 1 - float(adjusted_rand_score(previous, labeling.labels))
-        seconds = time.perf_counter() - started
-        record = round_record(number, solutions[medoid], labeling, change, seconds)
-        record["members"] = [_member_record(*one) for one in zip(members, voices, graphs, strict=True)]
-        record["member_agreement"] = _mean_agreement(voted)
-        history.append(record)
-        labelings.append(labeling)
-        events.message(describe(record))
-        certainty = agreement_with(labeling.labels, voted)
-        result = EnsembleResult(
-            solutions[medoid], labeling, mask, history, labelings, member_labels=voted, certainty=certainty
-        )
-        if change < agreement_tol:
-            break
-        mask, previous = new_mask, labeling.labels
-    return result
+        return Ballot(members, solutions, graphs, [])
+
+    def _a_vote_a_graph(self, ballot: Ballot) -> list[IntArray]:
+        return ballot.votes[:: len(self.cuts)]
 
 
-def _solve(
-    prepared: ManyRepresenter, members: list[Member], mask: SoftMask | None, events: Events, name: str
-) -> list[SolverResult]:
-    events.started(f"{name}, {len(members)} members", len(prepared.X))
-    try:
-        report = iteration_reporter(events, f"{name}, {len(members)} members")
-        return prepared.represent_many(settings_of(members), mask, report)
-    finally:
-        events.finished(f"{name}, {len(members)} members")
-
-
-def _label_all(
-    graphs: list[csr_array], n_clusters: int, n_components: int | str | None, evidence: Evidence, seed: int
-) -> list[Labeling]:
-    """Each member's labels; members share the threads, each of them using one."""
-    alone = replace(evidence, n_threads=1, known=None)
-    labeled: list[Labeling] = Parallel(n_jobs=evidence.n_threads, backend="threading")(
-        delayed(label_graph)(graph, n_clusters, n_components, alone, seed, n_init=5) for graph in graphs
-    )
-    return labeled
-
-
-def _consensus(
-    voted: list[IntArray], graphs: list[csr_array], n_clusters: int, evidence: Evidence, seed: int
-) -> Labeling:
-    embedding = consensus_embedding(voted, n_clusters)
+def consensus(ballot: Ballot, n_clusters: int, evidence: Evidence, seed: int) -> Labeling:
+    """K clusters of the agreement of all votes; the graph is the mean of the members'."""
+    embedding = consensus_embedding(ballot.votes, n_clusters)
+    graphs = ballot.graphs
     mean_graph = csr_array(sum(graphs[1:], start=graphs[0]) * graphs[0].dtype.type(1 / len(graphs)))
     if evidence.known is not None:
         mean_graph = graph_with_pairs(mean_graph, evidence.known)
@@ -156,17 +186,18 @@ def _consensus(
     return Labeling(labels, mean_graph, embedding)
 
 
-def _mean_agreement(voted: list[IntArray]) -> float:
-    """Mean adjusted Rand index over neighbouring members: how far they agree."""
-    pairs = list(zip(voted, voted[1:] + voted[:1], strict=True))
-    return float(np.mean([adjusted_rand_score(a, b) for a, b in pairs]))
+def neighbour_agreement(votes: list[IntArray]) -> float:
+    """Mean adjusted Rand index over neighbouring votes: how far members agree."""
+    pairs = list(zip(votes, votes[1:] + votes[:1], strict=True))
+    return float(np.mean([adjusted_rand_index(a, b) for a, b in pairs]))
 
 
-def _member_record(member: Member, voice: Labeling, graph: csr_array) -> dict[str, Any]:
+def _member_record(member: Member, graph: csr_array) -> dict[str, Any]:
     return {
+        "view": member.view,
         "sparsity": member.settings.sparsity,
         "penalty": member.settings.penalty,
         "mask_weight": member.settings.mask_weight,
         "n_links": member.n_links,
-        "modularity": modularity(graph, voice.labels),
+        "links": int(graph.nnz),
     }

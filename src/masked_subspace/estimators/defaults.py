@@ -1,0 +1,23 @@
+"""The recipe of the default fit: every constant, its unit, and where it was measured."""
+
+from __future__ import annotations
+
+# RMSC with nothing set: how many graphs vote. Nine of three views, or of nine settings where one view is given
+# (docs/accuracy.md, "Consensus").
+MEMBERS = 9
+# Links a sample in the members' graphs: k − 1, k and k + 1 in turn. 3 … 5 give COIL20 1.000, 3 … 8 give .93.
+LINKS_OF_MEMBERS = 4
+# Links a sample of one graph (docs/accuracy.md, "top-k").
+LINKS = 5
+# β of the consensus mask between rounds, no unit (docs/accuracy.md).
+CONSENSUS_STRENGTH = 3.0
+# Rounds: with one member until the mask stays; several have a second one only where clusters are small, and stop when
+# their consensus moves by less than this (1 − adjusted Rand index).
+ROUNDS_OF_ONE, ROUNDS_OF_SMALL_CLUSTERS = 5, 2
+SETTLED = 1e-3
+# Samples on which ways are judged, or so many a cluster if that is more (docs/accuracy.md, "The judge on a sample").
+JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 60
+# Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/scaling.md).
+ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
+# A fit whose structure is below this warns: how often noise does is in docs/accuracy.md, "Trust".
+DOUBTFUL_STRUCTURE = 0.15

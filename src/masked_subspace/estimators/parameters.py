@@ -1,0 +1,222 @@
+"""Every parameter of the masked estimators once: what it may be, and what it means.
+
+`described` reads the signature of a class, gathers the constraints of its parameters, and writes them with their
+defaults into the place that its docstring marks `{parameters}`; `{attributes}` are what every fit leaves behind.
+A new parameter is one entry here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from numbers import Integral, Real
+from typing import Any, NamedTuple, TypeVar
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from masked_subspace.label.graph import KINDS
+from masked_subspace.label.labeler import CUTS
+from masked_subspace.rows.views import VIEWS
+
+_COUNT = Interval(Integral, 1, None, closed="left")
+_NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+_AUTO = StrOptions({"auto"})
+
+
+class Parameter(NamedTuple):
+    """What a parameter may be (scikit-learn's constraints), its type in words, and its meaning."""
+
+    constraint: Any
+    kind: str
+    meaning: str
+
+
+PARAMETERS: dict[str, Parameter] = {
+    "n_clusters": Parameter([_COUNT], "int", "Number of clusters K."),
+    "representer": Parameter(
+        "no_validation",
+        "object or None",
+        "f: `prepare(X, known=, hard=, seed=)` returns an object whose `represent(soft_mask, progress)` gives a "
+        "`SolverResult`. None: `MaskedRepresenter()`, Algorithm 1.",
+    ),
+    "labeler": Parameter(
+        "no_validation",
+        "object or None",
+        "g: `label(representation, evidence, seed)` gives a `Labeling`. None: `GraphLabeler(n_clusters)`.",
+    ),
+    "mask": Parameter("no_validation", "callable or None", "ψ, from a `Labeling` to a soft mask. None: `LabelPsi()`."),
+    "init": Parameter(
+        "no_validation",
+        "mask, labels, array, clusterer, list or None",
+        "The first soft mask: a mask, labels, an n × n array, a clusterer (its labels), or a list of clusterers and "
+        "labels (their consensus). None: every pair costs the same.",
+    ),
+    "soft_mask": Parameter(
+        "no_validation",
+        "mask, labels, array, clusterer, list or None",
+        "Mˢ, a price for each pair: a mask, labels, an n × n array, a clusterer (its labels), or a list of clusterers "
+        "and labels (their consensus). None: every pair costs the same; zeros: BMSC.",
+    ),
+    "members": Parameter(
+        [_COUNT, _AUTO],
+        'int or "auto"',
+        'How many label-free settings vote; 1 is the paper\'s RMSC. "auto": 1 if `sparsity` is a number, else 9.',
+    ),
+    "sparsity": Parameter(
+        [_NOT_NEGATIVE, _AUTO],
+        'float or "auto"',
+        'λ, the price of one nonzero of Z. "auto": the λ that keeps about six links a sample. Several members draw '
+        "theirs from a prior.",
+    ),
+    "mask_weight": Parameter(
+        [_NOT_NEGATIVE, _AUTO],
+        'float or "auto"',
+        'γ, the weight of the soft-mask term; 1 is the paper with rows as given, "auto" a hundredth of the mean '
+        "squared row norm. Several members draw theirs from a prior.",
+    ),
+    "mask_strength": Parameter(
+        [Interval(Real, 1, None, closed="left")],
+        "float",
+        "β of ψ: pairs of one cluster cost 1/β, others β. Several members use 3 for their consensus.",
+    ),
+    "mask_orientation": Parameter(
+        [StrOptions({"corrected", "paper"})],
+        '{"corrected", "paper"}',
+        'Whether links inside a cluster are cheap ("corrected") or dear ("paper", as printed: see the errata).',
+    ),
+    "max_rounds": Parameter(
+        [_COUNT, _AUTO],
+        'int or "auto"',
+        'Most rounds of Algorithm 2. "auto": 5 of one member; of several, 2 where clusters have fewer than 40 samples '
+        "and 1 elsewhere.",
+    ),
+    "mask_tol": Parameter(
+        [_NOT_NEGATIVE], "float", "Algorithm 2 stops when the mask changes by no more than this (one member)."
+    ),
+    "view": Parameter(
+        [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", *VIEWS})],
+        'float or {"auto", ' + ", ".join(f'"{name}"' for name in VIEWS) + "}",
+        'How rows are prepared; a number is a whitening power. With several members "auto" lets the judge choose among '
+        'families of views and says in `choices_` what it found; with one it is "plain".',
+    ),
+    "affine": Parameter(
+        ["boolean"],
+        "bool",
+        "Whether rows of Z sum to 1, so that samples are affine combinations of others: for subspaces that do not pass "
+        "through the origin.",
+    ),
+    "penalty": Parameter(
+        [_POSITIVE, _AUTO],
+        'float or "auto"',
+        'μ₀, where the continuation of Algorithm 1 starts; "auto" is 15 times the mean squared row norm.',
+    ),
+    "penalty_growth": Parameter([Interval(Real, 1, None, closed="left")], "float", "p, by which μ grows a step."),
+    "max_iter": Parameter([_COUNT], "int", "T, most iterations of Algorithm 1."),
+    "tol": Parameter([_NOT_NEGATIVE], "float", "Algorithm 1 stops when no entry changes by more than this."),
+    "noise": Parameter([_POSITIVE, None], "float or None", "λ₁, the price of dense noise ε (v2). None leaves ε out."),
+    "outliers": Parameter(
+        [_POSITIVE, _AUTO, None],
+        'float, "auto" or None',
+        'λ₂, the price of a gross error O (v2). None leaves O out; "auto" finds λ₂ from the residuals and takes O out '
+        "of the samples themselves, so that no corrupted entry rebuilds anything.",
+    ),
+    "hard_mask": Parameter(
+        "no_validation",
+        "array, sparse array, NeighborMask or None",
+        "Mʰ, which pairs are permitted: an n × n pattern of 0 and 1, or a `NeighborMask`. None: all but the diagonal.",
+    ),
+    "affinity": Parameter(
+        [StrOptions(set(KINDS))],
+        "{" + ", ".join(f'"{kind}"' for kind in KINDS) + "}",
+        'The graph φ(Z). "top-k" divides each row of |Z| by its maximum and keeps the k largest entries; "symmetric" '
+        "is the paper's (|Z| + |Z|ᵀ)/2.",
+    ),
+    "n_links": Parameter(
+        [_COUNT, _AUTO],
+        'int or "auto"',
+        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member, 4 for several.',
+    ),
+    "n_components": Parameter(
+        [_COUNT, _AUTO, None],
+        'int, "auto" or None',
+        'Eigenvectors of the spectral cut. None: K; "auto" weights up to 4K of them softly.',
+    ),
+    "cut": Parameter(
+        [StrOptions(set(CUTS))],
+        "{" + ", ".join(f'"{cut}"' for cut in CUTS) + "}",
+        'How the graph becomes K clusters: "spectral" (eigenvectors and k-means) or "modularity" (communities). "auto" '
+        "is spectral up to 2,000 samples and modularity above; several members also vote with cuts finer than K where "
+        "clusters have 40 samples or more, and with both cuts where they have fewer.",
+    ),
+    "center": Parameter(["boolean"], "bool", "Whether the mean row is subtracted first."),
+    "normalize": Parameter(["boolean"], "bool", "Whether rows are scaled to unit length."),
+    "solver": Parameter(
+        [StrOptions({"auto", "dense", "sparse"})],
+        '{"auto", "dense", "sparse"}',
+        '"dense" is exact, "sparse" lets each sample see its nearest only. "auto": dense up to 2,000 samples with one '
+        "member, sparse otherwise.",
+    ),
+    "n_candidates": Parameter([_COUNT], "int", "How many nearest samples the sparse solver sees, also in `predict`."),
+    "constraints": Parameter(
+        [StrOptions({"soft", "hard"})],
+        '{"soft", "hard"}',
+        "Known pairs given to `fit` shape the graph, or are never violated.",
+    ),
+    "min_certainty": Parameter(
+        [Interval(Real, 0, 1, closed="both"), None],
+        "float or None",
+        "Samples with a `certainty_` below this get the label −1. None: nobody does.",
+    ),
+    "random_state": Parameter(
+        ["random_state"], "int, RandomState or None", "Seed of everything random; the same seed gives the same labels."
+    ),
+    "n_jobs": Parameter([Integral, None], "int or None", "Threads. None and −1: one for each core."),
+    "verbose": Parameter(["verbose"], "int", "1 shows what is being done, 0 nothing."),
+}
+
+_ATTRIBUTES = """
+labels_ : ndarray of shape (n_samples,)
+    Cluster of each sample, from 0; −1 only below `min_certainty`.
+representation_matrix_ : csr_array of shape (n_samples, n_samples)
+    Z; row i rebuilds sample i. With several members that of the member nearest to the consensus.
+affinity_matrix_ : csr_array of shape (n_samples, n_samples)
+    The graph that was cut: symmetric, nonnegative, zero diagonal. With several members the mean of their graphs.
+embedding_ : ndarray of shape (n_samples, n_vectors)
+    Where the samples lie in the cut: eigenvectors, shares of links, or the agreement of the votes.
+memberships_ : ndarray of shape (n_samples, n_clusters)
+    How far each sample belongs to each cluster; rows sum to 1.
+certainty_ : ndarray of shape (n_samples,)
+    0 to 1. With several members how far they agree on the sample, else how much nearer its own cluster is.
+structure_ : float
+    0 to 1, how far the clusters are real: agreement × prediction strength. A low value warns.
+view_ : str
+    The view of the rows that `predict` uses.
+n_iter_ : int
+    Iterations of Algorithm 1 in the last round.
+n_rounds_ : int
+    Rounds of Algorithm 2.
+history_ : list of dict
+    One record a round: objective, residuals, mask change, sparsity, seconds.
+soft_mask_ : SoftMask or None
+    The mask of the last round.
+n_features_in_ : int
+    Features of the samples seen by `fit`.
+"""
+
+Class = TypeVar("Class", bound=type[Any])
+
+
+def described(cls: Class) -> Class:
+    """Constraints and docstring of the parameters that the signature of `cls` names."""
+    signature = list(inspect.signature(cls).parameters.values())
+    cls._parameter_constraints = {one.name: PARAMETERS[one.name].constraint for one in signature}
+    entries = []
+    for one in signature:
+        entry = PARAMETERS[one.name]
+        meaning = textwrap.fill(entry.meaning, 112, initial_indent="    ", subsequent_indent="    ")
+        entries.append(f"{one.name} : {entry.kind}, default={one.default!r}\n{meaning}")
+    text = inspect.cleandoc(cls.__doc__ or "")
+    text = text.replace("{parameters}", "\n".join(entries)).replace("{attributes}", _ATTRIBUTES.strip())
+    cls.__doc__ = textwrap.indent(text, "    ").strip() + "\n    "
+    return cls

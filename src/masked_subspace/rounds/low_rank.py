@@ -1,0 +1,161 @@
+"""The closed form for low-dimensional data: Z = U_r U_rᵀ, the solution of min ‖Z‖_* subject to X = ZX on the r leading
+directions (Costeira & Kanade 1998; Liu et al. 2013).
+
+Motions of rigid bodies lie in subspaces of dimension at most four, so all of them together have a rank of a few times
+K, and U_r U_rᵀ is zero between independent motions. How many directions are signal is not known: every rank from 2K to
+5K is tried, and the one whose graph has the clearest gap after K eigenvalues is taken,
+
+    gap = (1 − λ_{K+1}) / (1 − λ_K + ε),   λ the eigenvalues of D^-½ W D^-½, W = |M Mᵀ|⁴, M = U_r with unit rows.
+
+On 79 sequences of Hopkins155 this has a mean error of .9 % (docs). Where the gap is not clear another way is taken.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from masked_subspace._common.progress import Events
+from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
+from masked_subspace.label.consensus import agreement_with
+from masked_subspace.label.eigen import leading_eigenpairs
+from masked_subspace.label.embedding import normalized_graph, unit_rows
+from masked_subspace.label.graph import symmetrize
+from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows
+from masked_subspace.masks.base import SoftMask
+from masked_subspace.represent.model import SolverResult
+from masked_subspace.represent.neighbors.search import find_candidates
+from masked_subspace.rounds.recursion import Outcome
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+# Ranks in clusters, how many of them at most, and the gap from which the way is taken: motions have 1.87 and more,
+# images at most 1.26 (docs).
+LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.85
+# The way is looked at only where the directions beyond 5K hold less than this share of the energy.
+NEGLIGIBLE = 1e-3
+_POWER = 4
+_EPSILON = 1e-3
+# Up to here every pair of samples is compared; above, each with its nearest.
+_ALL_PAIRS = 600
+_NEIGHBOURS = 64
+# Rows on which the energy is measured.
+_SAMPLED = 1_000
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The cut of one rank."""
+
+    rank: int
+    gap: float
+    graph: csr_array
+    vectors: FloatArray
+
+
+def ranks_for(n_clusters: int, most: int) -> list[int]:
+    """Ranks 2K … 5K, evenly in their logarithm, none above `most`."""
+    count = min(MOST_RANKS, (HIGHEST - LOWEST) * n_clusters + 1)
+    wanted = np.geomspace(LOWEST * n_clusters, HIGHEST * n_clusters, count)
+    return sorted({min(most, round(one)) for one in wanted})
+
+
+def power_graph_of(rows: FloatArray) -> csr_array:
+    """|M Mᵀ|⁴ without its diagonal, of all pairs or of each sample's nearest."""
+    n = len(rows)
+    if n <= _ALL_PAIRS:
+        W = np.abs(rows @ rows.T) ** _POWER
+        np.fill_diagonal(W, 0)
+        return csr_array((W + W.T) / 2)
+    found = find_candidates(rows, min(_NEIGHBOURS, n - 1))
+    source = np.repeat(np.arange(n), found.shape[1])
+    weight = np.abs(np.einsum("ij,ij->i", rows[source], rows[found.ravel()])) ** _POWER
+    return symmetrize(csr_array((weight, (source, found.ravel())), shape=(n, n)))
+
+
+def cut_of_rank(directions: FloatArray, rank: int, n_clusters: int, seed: int) -> Rank:
+    """The graph of the first `rank` directions, its K leading eigenvectors and its gap."""
+    W = power_graph_of(unit_rows(directions[:, :rank]))
+    S = normalized_graph(W)
+    wanted = min(n_clusters + 1, W.shape[0])
+    if W.shape[0] <= _ALL_PAIRS:
+        values, vectors = largest_eigenpairs(S.toarray(), wanted)
+    else:
+        values, vectors = leading_eigenpairs(S, wanted, seed=seed)
+    following = float(values[n_clusters]) if len(values) > n_clusters else 1.0
+    gap = (1 - following) / (1 - float(values[n_clusters - 1]) + _EPSILON)
+    return Rank(rank, gap, W, unit_rows(vectors[:, :n_clusters]))
+
+
+def cuts_of_ranks(directions: FloatArray, n_clusters: int, seed: int) -> list[Rank]:
+    """All ranks, the clearest gap first."""
+    ranks = ranks_for(n_clusters, directions.shape[1])
+    found = [cut_of_rank(directions, rank, n_clusters, seed) for rank in ranks]
+    return sorted(found, key=lambda one: -one.gap)
+
+
+@dataclass(frozen=True)
+class ClosedForm:
+    """One round without a mask: the rank with the clearest gap labels, the others say how sure that is."""
+
+    directions: FloatArray
+    cuts: list[Rank]
+    n_clusters: int
+    evidence: Evidence
+    seed: int
+
+    def play(self, number: int, mask: SoftMask | None, events: Events) -> Outcome:  # noqa: ARG002
+        started = time.perf_counter()
+        labelings = [self._labeling(one) for one in self.cuts]
+        best = labelings[0]
+        votes = [labeling.labels for labeling in labelings]
+        details = {"ranks": [{"rank": one.rank, "gap": one.gap} for one in self.cuts]}
+        solution = self._solution(time.perf_counter() - started)
+        return Outcome(solution, best, None, float("nan"), details, votes, agreement_with(best.labels, votes))
+
+    def _labeling(self, one: Rank) -> Labeling:
+        W = one.graph if self.evidence.known is None else graph_with_pairs(one.graph, self.evidence.known)
+        placed = np.ones(W.shape[0], dtype=bool)
+        labels = label_rows(one.vectors, placed, W, self.n_clusters, self.evidence, self.seed, 10)
+        return Labeling(labels, W, one.vectors)
+
+    def _solution(self, seconds: float) -> SolverResult:
+        """Z = U_r U_rᵀ on the links of the graph."""
+        best = self.cuts[0]
+        U = self.directions[:, : best.rank]
+        rows = np.repeat(np.arange(len(U)), np.diff(best.graph.indptr))
+        data = np.einsum("ij,ij->i", U[rows], U[best.graph.indices])
+        Z = csr_array((data, best.graph.indices, best.graph.indptr), shape=best.graph.shape)
+        return SolverResult(Z, 1, True, 0.0, 0.0, 0.0, np.zeros(1), seconds)
+
+
+def low_rank_rows(X: FloatArray, most: int, *, only_if_low: bool) -> tuple[Preparation, FloatArray] | None:
+    """The leading directions U of the homogeneous rows, at most `most` of them, and how new rows get there.
+
+    With `only_if_low`, None where the directions left out hold more than a thousandth of the energy: then the data are
+    not of low rank, and nothing is computed but one eigendecomposition.
+    """
+    homogeneous = Preparation.learn(X, VIEWS["homogeneous"])
+    if only_if_low and energy_beyond(homogeneous.apply(X), most) > NEGLIGIBLE:
+        return None
+    preparation = Preparation.learn(X, VIEWS["low-rank"], directions=most)
+    return preparation, preparation.apply(X)
+
+
+def energy_beyond(rows: FloatArray, count: int) -> float:
+    """Share of the energy outside the first `count` principal directions."""
+    n, d = rows.shape
+    if min(n, d) <= count:
+        return 0.0
+    if n > _SAMPLED:
+        rows = rows[np.sort(np.random.default_rng(0).choice(n, _SAMPLED, replace=False))]
+    small = rows.T @ rows if d <= len(rows) else rows @ rows.T
+    values = np.maximum(eigenpairs(small)[0], 0)
+    return float(values[:-count].sum() / values.sum())

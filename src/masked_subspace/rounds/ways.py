@@ -1,0 +1,141 @@
+"""Which views, and which cuts, suit the data: every way is tried on the data or a sample, and the judge decides.
+
+A way is a family of views that see alike; its members vote in all of them, which is steadier than any one view. Every
+constant says where it was measured; the study with every candidate's score is in the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masked_subspace._common.progress import Events
+from masked_subspace.label.labeler import Evidence
+from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consensus
+from masked_subspace.rounds.judge import agreement, strength_of, yardsticks
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS, View
+
+FloatArray = npt.NDArray[np.floating[Any]]
+
+# Families of views. The root is for data without negative entries; others are seen as they are in its place.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "plain": ("plain", "root", "homogeneous"),
+    "whitened": ("whitened", "uncentered-whitened", "homogeneous-whitened"),
+    "standardized": ("standardized",),
+}
+_INSTEAD_OF_ROOT = "uncentered"
+# Samples a cluster from which cuts finer than K help, and from which finer ones still (USPS and MNIST: 100 a cluster,
+# COIL: 72, ORL: 10). Below the first a second round under the consensus mask helps instead.
+FINER_FROM, FINEST_FROM = 40, 90
+# What the judge compares in each view: links and cuts that err differently.
+_JUDGED_CUTS = (Cut("modularity"),)
+_JUDGED_SPECTRAL = Cut("spectral")
+
+
+def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
+    """The cuts that vote, for `cut` as the user gave it."""
+    if cut == "spectral":
+        return [Cut("spectral")]
+    each = n_samples / n_clusters
+    finenesses = (1.5, 2.0) if each >= FINEST_FROM else (1.0, 1.5) if each >= FINER_FROM else (1.0,)
+    finer = [Cut("modularity", fineness) for fineness in finenesses]
+    return finer if cut == "modularity" or each >= FINER_FROM else [Cut("spectral"), *finer]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What all ways share: how rows are represented and how many members of which links vote."""
+
+    representer: MaskedRepresenter
+    n_clusters: int
+    n_members: int
+    n_links: int
+    cuts: Sequence[Cut]
+    strength: float
+    affinity: str
+    n_components: int | str | None
+    seed: int
+
+    def ensemble(self, X: FloatArray, views: Sequence[View], evidence: Evidence, *, one_setting: bool) -> Ensemble:
+        """Members of these views on the samples X; `evidence` holds what is known of them."""
+        looks, seen = [], []
+        for view in views:
+            preparation = Preparation.learn(X, view)
+            rows = preparation.apply(X)
+            seen.append(rows)
+            known = evidence.known if evidence.hard else None
+            prepared = self.representer.prepare(rows, known=known, hard=evidence.hard, seed=self.seed)
+            looks.append(Look(view.name, prepared))
+        return Ensemble(
+            looks,
+            self.n_members,
+            self.n_clusters,
+            self.cuts,
+            replace(evidence, X=seen[0]),
+            self.seed,
+            self.strength,
+            self.n_links,
+            one_setting,
+            self.affinity,
+            self.n_components,
+        )
+
+
+@dataclass(frozen=True)
+class Way:
+    """A family of views with what the judge found, and its members' first ballot."""
+
+    name: str
+    views: list[View]
+    agreement: float
+    strength: float
+    ballot: Ballot
+
+    @property
+    def score(self) -> float:
+        return self.agreement * self.strength
+
+    def record(self, taken: bool, cuts: Sequence[Cut]) -> dict[str, Any]:
+        return {
+            "way": self.name,
+            "views": [view.name for view in self.views],
+            "cuts": [f"{cut.kind} × {cut.fineness:g}" for cut in cuts],
+            "agreement": self.agreement,
+            "strength": self.strength,
+            "score": self.score,
+            "taken": taken,
+        }
+
+
+def judged_ways(
+    X: FloatArray, recipe: Recipe, evidence: Evidence, events: Events, *, permitted: Callable[[View], bool]
+) -> list[Way]:
+    """Every family with its scores on the samples X, best first; `permitted` says which views may be taken."""
+    samples = yardsticks(X)
+    nonnegative = bool(X.min() >= 0)
+    ways = []
+    for name, members in FAMILIES.items():
+        named = [view if view != "root" or nonnegative else _INSTEAD_OF_ROOT for view in members]
+        views = [VIEWS[view] for view in named if permitted(VIEWS[view])]
+        if not views:
+            continue
+        ensemble = recipe.ensemble(X, views, replace(evidence, known=None), one_setting=True)
+        ballot = ensemble.ask(1, None, events)
+        judged = ensemble.vote(ballot.graphs, _JUDGED_CUTS) + ensemble.vote(_middle(ballot), (_JUDGED_SPECTRAL,))
+        labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
+        strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed)
+        ways.append(Way(name, views, agreement(judged), strength, ballot))
+    return sorted(ways, key=lambda way: -way.score)
+
+
+def _middle(ballot: Ballot) -> list[Any]:
+    """Of each view the graph with the middle number of links."""
+    middle = sorted({member.n_links for member in ballot.members})
+    wanted = middle[len(middle) // 2]
+    return [graph for member, graph in zip(ballot.members, ballot.graphs, strict=True) if member.n_links == wanted]
