@@ -47,8 +47,8 @@ def draw_members(
     In units of the mean squared row norm: μ₀ = 10^(½ … 3/2), γ = 10^(−2 … 0.3), λ by `rule` for a level of 4 … 10
     (links a sample of the dense solver, a quarter of the candidates that stay in the sparse one), p = 2; the graph
     keeps `n_links` − 1, `n_links` or `n_links` + 1 links a sample. With `one_setting` all of them have the settings of
-    one graph (μ₀ = 15, six links, γ = .01) and differ in links only. `weight_floor` lifts γ where a mask must be followed, and `template` gives what
-    the prior leaves open (noise, outliers, tolerance).
+    one graph (μ₀ = 15, six links, γ = .01) and differ in links only. `weight_floor`
+    lifts γ where a mask must be followed, and `template` gives what the prior leaves open (noise, outliers, tolerance).
     """
     scale = mean_square(X)
     offset = np.random.default_rng(seed).uniform(size=3)

@@ -33,6 +33,9 @@ _INSTEAD_OF_ROOT = "uncentered"
 # Samples a cluster from which cuts finer than K help, and from which finer ones still (USPS and MNIST: 100 a cluster,
 # COIL: 72, ORL: 10). Below the first a second round under the consensus mask helps instead.
 FINER_FROM, FINEST_FROM = 40, 90
+# The votes of one view agree more easily than those of three: on images and sounds by 2 … 9 %, on tables and genes, where
+# the standardized view is the right one, its score is 30 % higher or more.
+_ONE_VIEW = 1.15
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUTS = (Cut("modularity"),)
 _JUDGED_SPECTRAL = Cut("spectral")
@@ -99,7 +102,7 @@ class Way:
 
     @property
     def score(self) -> float:
-        return self.agreement * self.strength
+        return self.agreement * self.strength / (_ONE_VIEW if len(self.views) == 1 else 1.0)
 
     def record(self, taken: bool, cuts: Sequence[Cut]) -> dict[str, Any]:
         return {
@@ -136,6 +139,6 @@ def judged_ways(
 
 def _middle(ballot: Ballot) -> list[Any]:
     """Of each view the graph with the middle number of links."""
-    middle = sorted({member.n_links for member in ballot.members})
-    wanted = middle[len(middle) // 2]
+    links = sorted({member.n_links for member in ballot.members})
+    wanted = links[len(links) // 2]
     return [graph for member, graph in zip(ballot.members, ballot.graphs, strict=True) if member.n_links == wanted]
