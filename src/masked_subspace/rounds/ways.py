@@ -33,8 +33,8 @@ _INSTEAD_OF_ROOT = "uncentered"
 # Samples a cluster from which cuts finer than K help, and from which finer ones still (USPS and MNIST: 100 a cluster,
 # COIL: 72, ORL: 10). Below the first a second round under the consensus mask helps instead.
 FINER_FROM, FINEST_FROM = 40, 90
-# The votes of one view agree more easily than those of three: on images and sounds by 2 … 9 %, on tables and genes, where
-# the standardized view is the right one, its score is 30 % higher or more.
+# The votes of one view agree more easily than those of three: on images and sounds by 2 … 9 %. On tables and genes,
+# where the standardized view is the right one, its score is 30 % higher or more.
 _ONE_VIEW = 1.15
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUTS = (Cut("modularity"),)
