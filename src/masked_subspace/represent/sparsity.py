@@ -131,7 +131,7 @@ class CandidateStep:
         settings = AdmmSettings(
             sparsity, penalty=penalty, penalty_growth=2.0, max_iter=60, tol=_SETTLED, affine=self._affine
         )
-        counts = solve_admm(self._small, settings, np.zeros_like(self._small.g), 1).counts
+        counts = solve_admm(self._small, settings, np.zeros_like(self._small.g)).counts
         return float(counts.mean()), float(np.mean(counts == 0))
 
     def _search(self, penalty: float, wanted: float) -> float:

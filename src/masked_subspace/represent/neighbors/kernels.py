@@ -155,6 +155,12 @@ def finish_rows(m: int, keys: Any, counts: Any, out: npt.NDArray[np.int32]) -> N
         if count > m:
             _keep_largest(keys[a], count, m)
             count = m
-        ordered = np.sort(keys[a, :count])
+        row = keys[a]
+        for t in range(1, count):  # insertion sort, largest first: rows are short, and np.sort is slow to compile
+            key, at = row[t], t
+            while at > 0 and row[at - 1] < key:
+                row[at] = row[at - 1]
+                at -= 1
+            row[at] = key
         for t in range(m):
-            out[a, t] = np.int32(_COLUMN - (ordered[count - 1 - t] & _COLUMN)) if t < count else np.int32(-1)
+            out[a, t] = np.int32(_COLUMN - (row[t] & _COLUMN)) if t < count else np.int32(-1)

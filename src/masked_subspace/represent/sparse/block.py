@@ -19,6 +19,7 @@ from masked_subspace.represent.sparse.kernels import (
     Problems,
     ResidualModel,
     Solutions,
+    Workspace,
     admm_rows,
     compress_rows,
     gather_rows,
@@ -58,6 +59,7 @@ class SparseProblem:
     hard_mask: HardMask | None
     first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
     targets: FloatArray | None = None
+    in_step: bool = False  # all samples make the same number of iterations
     samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
     products: ProductStore | None = None  # for threads of one process, all samples in order, no residual model
 
@@ -109,7 +111,7 @@ def solve_block(problem: SparseProblem, block: tuple[int, int]) -> list[BlockSol
     numbers = sample_numbers(problem, start, stop)
     prices: dict[int, FloatArray] = {}
     return [
-        solve_admm(small, setting, _weights(setting, mask, numbers, small, prices), first_stop)
+        solve_admm(small, setting, _weights(setting, mask, numbers, small, prices), first_stop, in_step=problem.in_step)
         for setting, mask, first_stop in zip(problem.settings, problem.soft_masks, problem.first_stops, strict=True)
     ]
 
@@ -171,12 +173,22 @@ def _weights(
     return squared_weights(settings.mask_weight, known[id(mask)], small.H.dtype).astype(small.H.dtype)
 
 
-def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int) -> BlockSolution:
+def solve_admm(
+    small: SmallProblems, settings: AdmmSettings, weights: FloatArray, first_stop: int = 1, *, in_step: bool = False
+) -> BlockSolution:
+    """One setting on all problems of a block, each until it has converged or, `in_step`, until all have."""
     dtype = small.H.dtype
+    b, v = small.g.shape
+    space = Workspace(
+        np.zeros((b, 5, v), dtype),
+        np.full(b, settings.penalty, dtype),
+        np.zeros(b),
+        small.g.copy(),
+        np.empty((5, v), dtype),
+    )
     out = Solutions(
-        np.empty_like(small.g),
         np.zeros(len(small.g), dtype=np.int64),
-        np.zeros((len(small.g), 3)),
+        np.full((len(small.g), 3), np.inf),
         np.zeros(settings.max_iter),
     )
     modelled = settings.has_residual_model
@@ -186,7 +198,9 @@ def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray
     admm_rows(
         Problems(small.H, small.g, small.energy, weights, small.allowed),
         _factors(small, settings),
-        ResidualModel(small.rows[seen], small.targets[seen], parts[0], parts[1], prices),
+        ResidualModel(
+            small.rows[seen], small.targets[seen], parts[0], parts[1], prices, np.empty(small.targets.shape[1], dtype)
+        ),
         Numbers(
             float(settings.sparsity),
             float(settings.penalty),
@@ -195,11 +209,13 @@ def solve_admm(small: SmallProblems, settings: AdmmSettings, weights: FloatArray
             _SOLVE_TOL[dtype],
             first_stop,
             settings.max_iter,
+            in_step,
         ),
+        space,
         out,
     )
     return BlockSolution(
-        *_compressed(out.Q, small),
+        *_compressed(space.states[:, 2], small),
         out.objective,
         out.residuals.max(axis=0, initial=0.0),
         int(out.n_iter.min(initial=settings.max_iter)),
@@ -221,6 +237,7 @@ def _factors(small: SmallProblems, settings: AdmmSettings) -> Factors:
 
 
 def _compressed(Q: FloatArray, small: SmallProblems) -> tuple[npt.NDArray[np.int64], IndexArray, FloatArray]:
+    Q = np.ascontiguousarray(Q)
     counts = np.zeros(len(Q), dtype=np.int64)
     indices, data = np.empty(Q.size, dtype=np.int32), np.empty(Q.size, dtype=Q.dtype)
     total = compress_rows(Q, small.columns, small.allowed, counts, indices, data)

@@ -4,6 +4,9 @@ A sample sees v variables: its candidates and, when it is part of the dictionary
 H = X_v X_vᵀ and g = x X_vᵀ the Z step is z (H + 2μI) = g − u₁ + μ Mʰ⊙c + u₂ + μ q. The penalty grows, so the matrix is
 soon close to a multiple of I, and conjugate gradients started at the last z need few products with H.
 Samples never meet: neither blocks nor threads change a result.
+
+Kernels allocate nothing and assign no slices: each numpy function used inside a kernel is compiled with it, and those
+took longer to compile than the loops.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+
+from masked_subspace.represent.dense.kernels import larger
 
 _ALLOW = {"reassoc", "contract", "arcp", "nsz"}
 
@@ -42,6 +47,7 @@ class ResidualModel(NamedTuple):
     noise: Any  # b × d, out
     outliers: Any  # b × d, out
     prices: Any  # (λ₁, λ₂), negative for an absent part
+    left: Any  # d, work
 
 
 class Numbers(NamedTuple):
@@ -54,12 +60,22 @@ class Numbers(NamedTuple):
     solve_tol: float  # of the Z step by conjugate gradients, relative to its right side
     first_stop: int  # the first iteration that may be the last one
     max_iter: int
+    in_step: bool  # whether all samples of the block make the same number of iterations
+
+
+class Workspace(NamedTuple):
+    """Arrays that a run works in."""
+
+    states: Any  # b × 5 × v, zeros: Z, C, Q, U1, U2
+    penalties: Any  # b, μ₀
+    values: Any  # b, the objective of each sample
+    g: Any  # b × v, a copy of the problems' g
+    work: Any  # 5 × v
 
 
 class Solutions(NamedTuple):
     """What a run leaves."""
 
-    Q: Any  # b × v
     n_iter: Any  # b
     residuals: Any  # b × 3: stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞
     objective: Any  # of the block after each iteration; samples that have stopped keep their last value
@@ -156,34 +172,41 @@ def _solve_affine(vectors: Any, values: Any, ones: Any, shift: Any, rhs: Any, z:
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> tuple[Any, Any, Any, Any, int]:
+def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> tuple[Any, Any, Any, Any, Any]:
     """The C, Q and multiplier steps after z; returns (largest change, ‖z − c‖∞, ‖q − z‖∞, Σ w q², nonzeros of q)."""
     z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
-    zero = state.dtype.type(0)
-    change, off_mask, off_sparse, price, count = zero, zero, zero, zero, 0
-    for j in range(z.shape[0]):
-        # Eq:C (Eq:b-C where w = 0)
-        c_new = (u1[j] + mu * z[j]) / (w[j] + mu) if ok[j] else zero
-        # Eq:b-Q, hard thresholding at τ
+    zero, one = state.dtype.type(0), state.dtype.type(1)
+    change, off_mask, off_sparse, price, count = zero, zero, zero, zero, zero
+    v = np.uint64(z.shape[0])  # a signed index may count from the end, and that test stops vectorisation
+    for j in range(v):
+        # Eq:C (Eq:b-C where w = 0), then U1 += μ(Z − Mʰ⊙C)
+        c_new = (u1[j] + mu * z[j]) / (w[j] + mu)
+        c_new = c_new if ok[j] else zero
+        change = larger(change, larger(abs(z[j] - z_old[j]), abs(c_new - c[j])))
+        off_mask = larger(off_mask, abs(z[j] - c_new))
+        u1[j] += mu * (z[j] - c_new)
+        c[j] = c_new
+    for j in range(v):
+        # Eq:b-Q, hard thresholding at τ, then U2 += μ(Q − Z)
         t = z[j] - u2[j] / mu
         q_new = t if abs(t) > tau else zero
-        change = max(change, max(abs(z[j] - z_old[j]), max(abs(c_new - c[j]), abs(q_new - q[j]))))
-        off_mask = max(off_mask, abs(z[j] - c_new))
-        off_sparse = max(off_sparse, abs(q_new - z[j]))
-        u1[j] += mu * (z[j] - c_new)
+        change = larger(change, abs(q_new - q[j]))
+        off_sparse = larger(off_sparse, abs(q_new - z[j]))
         u2[j] += mu * (q_new - z[j])
-        c[j], q[j] = c_new, q_new
-        if q_new != 0 and ok[j]:
-            count += 1
-            price += w[j] * q_new * q_new
+        q[j] = q_new
+    for j in range(v):
+        paid = q[j] if ok[j] else zero
+        count += one if paid != zero else zero
+        price += w[j] * paid * paid
     return change, off_mask, off_sparse, price, count
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outliers: Any, g: Any) -> Any:
+def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outliers: Any, left: Any, g: Any) -> Any:
     """The ε and O steps of `eq:gmsc-n` and the next target's products g = (x − ε − o) X_vᵀ; returns their cost."""
     v, d = rows.shape
-    left = target.copy()
+    for k in range(d):
+        left[k] = target[k]
     for j in range(v):
         if z[j] != 0:
             for k in range(d):
@@ -208,58 +231,70 @@ def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outl
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW)
-def admm_rows(problems: Any, factors: Any, model: Any, numbers: Any, out: Any) -> None:
+def admm_rows(problems: Any, factors: Any, model: Any, numbers: Any, space: Any, out: Any) -> None:
     """Run Algorithm 1 for each sample of a block: `Problems`, `Factors`, `ResidualModel`, `Numbers` → `Solutions`."""
     dtype = problems.H.dtype
     scalar = dtype.type
     lam, growth = scalar(numbers.sparsity), scalar(numbers.growth)
     tol, solve_tol = scalar(numbers.tol), scalar(numbers.solve_tol)
     factored, affine, modelled = factors.vectors.shape[0] > 0, factors.ones.shape[0] > 0, model.rows.shape[0] > 0
-    v = problems.g.shape[1]
-    state, work, rhs, g = np.empty((5, v), dtype), np.empty((4, v), dtype), np.empty(v, dtype), np.empty(v, dtype)
-    z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
-    for s in range(problems.g.shape[0]):
-        state[:] = 0
-        g[:] = problems.g[s]
-        mu, k = scalar(numbers.penalty), 0
-        change, off_mask, off_sparse, value = scalar(0), scalar(0), scalar(0), 0.0
-        while k < numbers.max_iter:
-            # Eq:b-Z (c is zero wherever Mʰ is)
-            square = scalar(0)
-            for j in range(v):
-                work[3, j] = z[j]
-                rhs[j] = g[j] - u1[j] + u2[j] + mu * (c[j] + q[j])
-            if affine:
-                square = _solve_affine(factors.vectors[s], factors.values[s], factors.ones[s], 2 * mu, rhs, z, work[0])
-            elif factored:
-                _solve_factored(factors.vectors[s], factors.values[s], 2 * mu, rhs, z, work[0])
-            else:
-                _solve_shifted(problems.H[s], 2 * mu, rhs, solve_tol, z, work[0], work[1], work[2])
-            if modelled:
-                fit = _residual_step(
-                    model.rows[s], model.targets[s], z, model.prices, model.noise[s], model.outliers[s], g
-                )
-            elif affine:
-                fit = (problems.energy[s] + square) / 2 - _dot(z, g)
-            else:
-                # ½‖x − z X_v‖² with H z = rhs − 2μ z
-                fit = problems.energy[s] / 2
+    b, v = problems.g.shape
+    work, rhs, values = space.work, space.work[4], space.values
+    first_stop = numbers.first_stop
+    while True:
+        least, most = numbers.max_iter, 0
+        for s in range(b):
+            state, g, mu, k = space.states[s], space.g[s], space.penalties[s], out.n_iter[s]
+            z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
+            while k < numbers.max_iter and (k < first_stop or out.residuals[s, 0] >= tol):
+                # Eq:b-Z (c is zero wherever Mʰ is)
+                square = scalar(0)
                 for j in range(v):
-                    fit += z[j] * (rhs[j] / 2 - mu * z[j] - g[j])
-            change, off_mask, off_sparse, price, count = _masked_step(
-                state, work[3], problems.weights[s], problems.allowed[s], mu, np.sqrt(2 * lam / mu)
-            )
-            value = fit + price / 2 + lam * count
-            out.objective[k] += value
-            mu *= growth
-            k += 1
-            if change < tol and k >= numbers.first_stop:
-                break
-        out.Q[s] = q
-        out.n_iter[s] = k
-        out.residuals[s, 0], out.residuals[s, 1], out.residuals[s, 2] = change, off_mask, off_sparse
-        for later in range(k, numbers.max_iter):
-            out.objective[later] += value
+                    work[3, j] = z[j]
+                    rhs[j] = g[j] - u1[j] + u2[j] + mu * (c[j] + q[j])
+                if affine:
+                    square = _solve_affine(
+                        factors.vectors[s], factors.values[s], factors.ones[s], 2 * mu, rhs, z, work[0]
+                    )
+                elif factored:
+                    _solve_factored(factors.vectors[s], factors.values[s], 2 * mu, rhs, z, work[0])
+                else:
+                    _solve_shifted(problems.H[s], 2 * mu, rhs, solve_tol, z, work[0], work[1], work[2])
+                if modelled:
+                    fit = _residual_step(
+                        model.rows[s],
+                        model.targets[s],
+                        z,
+                        model.prices,
+                        model.noise[s],
+                        model.outliers[s],
+                        model.left,
+                        g,
+                    )
+                elif affine:
+                    fit = (problems.energy[s] + square) / 2 - _dot(z, g)
+                else:
+                    # ½‖x − z X_v‖² with H z = rhs − 2μ z
+                    fit = problems.energy[s] / 2
+                    for j in range(v):
+                        fit += z[j] * (rhs[j] / 2 - mu * z[j] - g[j])
+                change, off_mask, off_sparse, price, count = _masked_step(
+                    state, work[3], problems.weights[s], problems.allowed[s], mu, np.sqrt(2 * lam / mu)
+                )
+                out.residuals[s, 0], out.residuals[s, 1], out.residuals[s, 2] = change, off_mask, off_sparse
+                values[s] = fit + price / 2 + lam * count
+                out.objective[k] += values[s]
+                mu *= growth
+                k += 1
+            space.penalties[s], out.n_iter[s] = mu, k
+            least, most = min(least, k), max(most, k)
+        # In step, samples that stopped early go on from where they are until all have made as many iterations.
+        if not numbers.in_step or least >= most:
+            break
+        first_stop = most
+    for s in range(b):
+        for later in range(out.n_iter[s], numbers.max_iter):
+            out.objective[later] += values[s]
 
 
 @njit(cache=True, nogil=True)

@@ -95,6 +95,7 @@ def solve_sparse_many(
         tuple(soft_masks),
         hard_mask,
         (1,) * len(settings_list),
+        in_step=X.dtype != np.float32,
         products=_usable(products, candidates, settings_list, engine),
     )
     blocks = list(block_ranges(len(X), block_size or _default_block(candidates.shape[1] + 1, X)))
@@ -170,25 +171,24 @@ def _default_block(n_variables: int, X: FloatArray) -> int:
 def _solve_in_step(
     problem: SparseProblem, blocks: list[tuple[int, int]], engine: Engine, progress: Progress | None
 ) -> list[list[BlockSolution]]:
-    """All blocks; in float64 repeated until every sample has run the same number of iterations.
+    """All blocks; in step, those that ended early once more until every sample has run as many iterations.
 
     Algorithm 1 stops when the largest change over *all* samples is small. A sample alone may stop earlier; float32 lets
-    it (the difference is below tol), float64 reruns with the latest stop as the first one permitted.
+    it (the difference is below tol), float64 runs its block again with the latest stop as the first one permitted.
     """
-    while True:
-        solved: list[list[BlockSolution]] = [[] for _ in problem.settings]
-        worst = 0.0
-        for (_, stop), parts in zip(blocks, engine.run(solve_block, problem, blocks), strict=True):
-            for one, part in zip(solved, parts, strict=True):
-                one.append(part)
-                worst = max(worst, float(part.residuals[0]))
+    solved: dict[tuple[int, int], list[BlockSolution]] = {}
+    pending, worst = blocks, 0.0
+    while pending:
+        for block, parts in zip(pending, engine.run(solve_block, problem, pending), strict=True):
+            solved[block] = parts
+            worst = max(worst, *(float(part.residuals[0]) for part in parts))
             if progress is not None:
-                progress(stop, worst)
-        most = tuple(max((part.most_iter for part in one), default=0) for one in solved)
-        least = tuple(min((part.least_iter for part in one), default=0) for one in solved)
-        if problem.dictionary.dtype == np.float32 or least == most:
-            return solved
+                progress(block[1], worst)
+        most = tuple(max(parts[i].most_iter for parts in solved.values()) for i in range(len(problem.settings)))
+        short = [block for block in blocks if any(p.least_iter < m for p, m in zip(solved[block], most, strict=True))]
+        pending = short if problem.in_step else []
         problem = replace(problem, first_stops=most)
+    return [[solved[block][i] for block in blocks] for i in range(len(problem.settings))]
 
 
 def _assembled(
