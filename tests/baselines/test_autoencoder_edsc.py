@@ -85,3 +85,19 @@ def test_without_the_extra_the_error_says_how_to_install_it(images, monkeypatch)
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ImportError, match=r'pip install "masked-subspace\[deep\]"'):
         AutoencoderEDSC(3).fit(images[0])
+
+
+def test_patience_counts_epochs_without_a_visible_fall(images):
+    """Training ends `patience` epochs after the last loss that was a thousandth below the best before it."""
+    X, _ = images
+    for patience in (2, 5):
+        settings = AutoencoderSettings(max_epochs=3000, learning_rate=0.05, patience=patience)
+        trained = train_codes(X, (8, 8), settings, seed=0)
+        best, last = np.inf, 0
+        for epoch, loss in enumerate(trained.losses, start=1):
+            if loss < best * (1 - 1e-3):
+                last = epoch
+            best = min(best, loss)
+            assert epoch - last < patience or epoch == len(trained.losses)
+        assert trained.stopped_early
+        assert len(trained.losses) == last + patience

@@ -1,0 +1,172 @@
+"""Numbers of the labelling step against their definitions, where a wrong one would still cluster easy data."""
+
+import numpy as np
+import pytest
+from scipy.sparse import block_diag, csr_array
+
+from masked_subspace.label.diffusion import CLUSTER_WORTH, CONTINUE, cluster_worth, spread_labels
+from masked_subspace.label.eigen import leading_eigenpairs
+from masked_subspace.label.embedding import (
+    diffusion_weights,
+    large_pieces,
+    normalized_graph,
+    spectral_embedding,
+    vectors_to_weigh,
+)
+from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.kmeans import ANCHOR_WEIGHT, _fill_empty, named_by_anchors, restarts_for
+from masked_subspace.label.labeler import Evidence, attach_to_nearest, graph_with_pairs, label_graph
+from masked_subspace.masks.pairs import KnownPairs
+
+
+def clique(n):
+    return np.ones((n, n)) - np.eye(n)
+
+
+def test_shape_interaction_takes_the_root_of_each_value():
+    """A symmetric matrix that is no projection: M = U Σ^½, and not U Σ."""
+    rng = np.random.default_rng(0)
+    U = np.linalg.qr(rng.standard_normal((7, 7)))[0]
+    Z = (U[:, :3] * [2.0, -1.0, 0.25]) @ U[:, :3].T
+    M = U[:, :3] * np.sqrt([2.0, 1.0, 0.25])
+    M /= np.linalg.norm(M, axis=1, keepdims=True)
+    expected = np.maximum(M @ M.T, 0) ** 2.0
+    np.fill_diagonal(expected, 0)
+    expected /= expected.max()
+    np.testing.assert_allclose(affinity_matrix(Z, "shape-interaction", power=2.0).toarray(), expected, atol=1e-8)
+    M = U[:, :2] * np.sqrt([2.0, 1.0])
+    M /= np.linalg.norm(M, axis=1, keepdims=True)
+    two = np.maximum(M @ M.T, 0) ** 2.0
+    np.fill_diagonal(two, 0)
+    found = affinity_matrix(Z, "shape-interaction", rank=2, power=2.0).toarray()
+    np.testing.assert_allclose(found, two / two.max(), atol=1e-8)
+
+
+def test_top_k_takes_rows_by_their_maximum_before_they_meet():
+    Z = np.array([[0, 4.0, 2.0, 1.0], [0.5, 0, 0.1, 0.2], [1.0, 0, 0, 0], [0, 0, 3.0, 0]])
+    rows = np.array([[0, 1, 0.5, 0], [1, 0, 0, 0.4], [1, 0, 0, 0], [0, 0, 1, 0]])
+    np.testing.assert_allclose(affinity_matrix(-Z, "top-k", n_links=2).toarray(), (rows + rows.T) / 2)
+
+
+@pytest.mark.parametrize("n", [40, 500])
+def test_the_largest_entry_of_an_eigenvector_is_positive(n):
+    """n = 40 is solved directly, n = 500 by iteration."""
+    rng = np.random.default_rng(1)
+    W = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.05), 1)
+    W = csr_array(W + W.T + 1e-3 * clique(n) * (np.abs(np.subtract.outer(np.arange(n), np.arange(n))) == 1))
+    _, vectors = leading_eigenpairs(normalized_graph(W), 6)
+    assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(6)] > 0).all()
+
+
+@pytest.mark.parametrize(("small", "kept"), [(3, True), (2, False)])
+def test_a_piece_counts_from_a_tenth_of_the_mean_cluster(small, kept):
+    """60 samples and two clusters: the limit is 3 samples."""
+    W = csr_array(block_diag([clique(30), clique(30 - small), clique(small)]))
+    large = large_pieces(W, 2)
+    assert large[:57].all()
+    assert large[-small:].all() == kept
+    assert large_pieces(W, 3).all()
+
+
+def test_normalized_graph_is_its_formula_and_keeps_empty_rows():
+    W = np.array([[0, 2.0, 1.0, 0], [2.0, 0, 0, 0], [1.0, 0, 0, 0], [0, 0, 0, 0]])
+    degree = np.array([3.0, 2.0, 1.0, 1.0])
+    np.testing.assert_allclose(normalized_graph(csr_array(W)).toarray(), W / np.sqrt(np.outer(degree, degree)))
+
+
+def test_diffusion_weights_are_powers_of_the_values():
+    values = np.array([1.0, 0.9, 0.8, 0.3])
+    weights = diffusion_weights(values, 2)
+    t = np.log(weights[1]) / np.log(0.9)
+    np.testing.assert_allclose(weights, values**t)
+    assert (weights**2).sum() == pytest.approx(2)
+    assert [vectors_to_weigh(k) for k in (1, 10, 50, 100)] == [4, 40, 200, 250]
+
+
+def test_the_soft_embedding_weighs_each_vector():
+    rng = np.random.default_rng(0)
+    W = np.triu(rng.random((60, 60)) < 0.1, 1) * 0.3
+    W = csr_array(block_diag([clique(30), clique(30)]) + W + W.T)
+    found = spectral_embedding(W, 2, "auto", seed=0)
+    values, vectors = leading_eigenpairs(normalized_graph(W), 8)
+    weights = diffusion_weights(values, 2)
+    expected = (vectors * weights)[:, weights > 0.01]
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(found.vectors, expected, atol=1e-12)
+    np.testing.assert_allclose(found.values, values)
+
+
+def test_known_pairs_change_the_graph_as_they_say():
+    W = csr_array(np.array([[0, 3.0, 1.0, 0], [3.0, 0, 0, 2.0], [1.0, 0, 0, 0], [0, 2.0, 0, 0]]))
+    known = KnownPairs.of(4, [[0, 3]], [[0, 1]])
+    found = graph_with_pairs(W, known).toarray()
+    # 0–1 and, since 0 and 3 are together, 1–3 may not be linked; 0–3 is as strong as the strongest edge was
+    expected = np.array([[0, 0, 1.0, 3.0], [0, 0, 0, 0], [1.0, 0, 0, 0], [3.0, 0, 0, 0]])
+    np.testing.assert_array_equal(found, expected)
+    assert graph_with_pairs(W, known).nnz == 4
+
+
+def test_a_known_link_that_is_there_already_is_not_added_to_it():
+    W = csr_array(np.array([[0, 1.0, 4.0], [1.0, 0, 0], [4.0, 0, 0]]))
+    found = graph_with_pairs(W, KnownPairs.of(3, [[0, 1]])).toarray()
+    np.testing.assert_array_equal(found, [[0, 4, 4], [4, 0, 0], [4, 0, 0]])
+
+
+def test_the_graph_of_a_fit_with_pairs_has_no_forbidden_edge():
+    W = csr_array(block_diag([clique(10), clique(10)]) + 0.2 * clique(20))
+    labeling = label_graph(W, 2, None, Evidence(np.eye(20), KnownPairs.of(20, None, [[0, 1]])), seed=0)
+    assert labeling.affinity[0, 1] == labeling.affinity[1, 0] == 0
+    assert labeling.affinity[0, 2] == W[0, 2]
+
+
+def test_an_empty_cluster_takes_the_farthest_row_but_never_a_singleton():
+    labels = np.array([0, 0, 0, 1], dtype=np.int32)  # cluster 2 is empty, cluster 1 has one row, the farthest of all
+    distance = np.array([[1.0, 9, 9], [5.0, 9, 9], [2.0, 9, 9], [9, 100.0, 9]])
+    _fill_empty(labels, distance, np.full(4, -1))
+    np.testing.assert_array_equal(labels, [0, 2, 0, 1])
+    anchored = np.array([0, 0, 0, 1], dtype=np.int32)
+    _fill_empty(anchored, distance, np.array([-1, 0, -1, -1]))  # row 1 is known to be in cluster 0
+    np.testing.assert_array_equal(anchored, [0, 0, 2, 1])
+
+
+def test_clusters_are_named_by_the_most_anchors():
+    labels = np.array([0, 0, 0, 1, 1, 2], dtype=np.int32)
+    anchors = np.array([2, 2, 0, 0, -1, -1])
+    np.testing.assert_array_equal(named_by_anchors(labels, anchors, 3), [2, 2, 2, 0, 0, 1])
+
+
+def test_an_isolated_sample_follows_the_largest_cosine_of_either_sign():
+    X = np.array([[1.0, 0], [0, 1.0], [0.2, -0.9]])
+    labels = np.array([0, 1, 7], dtype=np.int32)
+    attach_to_nearest(labels, np.array([True, True, False]), X)
+    np.testing.assert_array_equal(labels, [0, 1, 1])
+
+
+def test_constants_of_the_labelling_step():
+    assert (ANCHOR_WEIGHT, CONTINUE, CLUSTER_WORTH) == (0.1, 0.95, 10.0)
+    assert [restarts_for(n) for n in (1000, 20_000, 20_001, 200_001)] == [20, 20, 5, 2]
+    assert cluster_worth(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])) == (2 + 10) / (1 + 1)
+
+
+def test_labels_spread_by_the_densities_of_the_walk():
+    """Two rounds of the formula written out, with sources from members and anchors."""
+    rng = np.random.default_rng(3)
+    W = np.triu(rng.random((12, 12)) < 0.35, 1).astype(float)
+    W = csr_array(W + W.T + np.diag(np.ones(11), 1) + np.diag(np.ones(11), -1))
+    labels, anchors = (np.arange(12) >= 6).astype(np.int32), np.full(12, -1)
+    anchors[[1, 8]] = [1, 0]
+    S = normalized_graph(W).toarray()
+    current = labels
+    for _ in range(20):
+        sources = np.zeros((12, 2))
+        for k in range(2):
+            members, mine = current == k, anchors == k
+            sources[members, k] += 4.0 / members.sum()
+            sources[mine, k] += 1.0
+            sources[:, k] /= 4.0 + mine.sum()
+        F = np.linalg.inv(np.eye(12) - 0.9 * S) @ sources
+        new = (F / F.sum(axis=0)).argmax(axis=1)
+        if np.array_equal(new, current):
+            break
+        current = new
+    np.testing.assert_array_equal(spread_labels(W, labels, anchors, 2, alpha=0.9, worth=4.0), current)
