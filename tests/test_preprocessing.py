@@ -147,3 +147,11 @@ def test_pca_arguments() -> None:
 def test_they_stand_in_a_pipeline(scattering: Scattering) -> None:
     features = make_pipeline(scattering, PCAFeatures(5)).fit_transform(IMAGES)
     assert features.shape == (9, 5)
+
+
+def test_uncentred_pca_gives_the_leading_singular_directions():
+    X = np.random.default_rng(0).standard_normal((60, 8)) + 3
+    ours = PCAFeatures(3, center=False, block_size=25).fit(X)
+    _, sigma, Vt = np.linalg.svd(X, full_matrices=False)
+    np.testing.assert_allclose(np.abs(ours.components_ @ Vt[:3].T), np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(np.linalg.norm(ours.transform(X), axis=0), sigma[:3])

@@ -165,11 +165,15 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
     """The leading principal components, from the d × d covariance summed over blocks of rows.
 
     X may be a memmap or a dask array: one block is in memory at a time, and float32 stays float32 in the output (the
-    covariance is always float64).
+    covariance is always float64). With `center=False` the mean is not subtracted: the leading singular directions of X
+    itself, in which subspaces through the origin stay such subspaces (You, Li, Robinson & Vidal 2016 use these).
     """
 
-    def __init__(self, n_components: int = 150, *, block_size: int = 4096, verbose: bool = False) -> None:
+    def __init__(
+        self, n_components: int = 150, *, center: bool = True, block_size: int = 4096, verbose: bool = False
+    ) -> None:
         self.n_components = n_components
+        self.center = center
         self.block_size = block_size
         self.verbose = verbose
 
@@ -182,7 +186,7 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
                 f"n_components is {self.n_components}; it must be from 1 to {min(n, d)}, the smaller side of X."
             )
         mean = np.zeros(d)
-        for start, stop in block_ranges(n, self.block_size):
+        for start, stop in block_ranges(n if self.center else 0, self.block_size):
             mean += read_rows(X, start, stop).sum(axis=0, dtype=np.float64)
         mean /= n
         covariance = np.zeros((d, d))

@@ -18,6 +18,7 @@ from masked_subspace.baselines.base import POSITIVE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.sparse_samples import refuse_entrywise
 
 
 @documented
@@ -146,6 +147,9 @@ class AutoencoderEDSC(EDSC):
         self.learning_rate = learning_rate
         self.patience = patience
         self.normalize_codes = normalize_codes
+
+    def _refuse_sparse(self) -> None:
+        refuse_entrywise("AutoencoderEDSC", "looks at pixels")
 
     def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:
         import_torch()

@@ -14,6 +14,7 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.represent.dense.spectrum import Spectrum
 
@@ -176,6 +177,10 @@ class EDSC(BaselineClusterer):
 
     def _edsc_settings(self) -> EdscSettings:
         return EdscSettings(self.data_weight, self.outliers, self.penalty, self.penalty_growth, self.tol, self.max_iter)
+
+    def _refuse_sparse(self) -> None:
+        if self.outliers is not None:
+            refuse_entrywise("outliers", "prices single entries")
 
     def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
         return represent_edsc(rows, self._edsc_settings(), progress)

@@ -15,6 +15,7 @@ from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.ensc import largest_correlations
 from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.baselines.ssc_admm import AdmmProblem, SharedFactor, solve_ssc_admm
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
@@ -207,6 +208,10 @@ class SSC(BaselineClusterer):
         self.tol = tol
         self.max_iter = max_iter
         self.threshold = threshold
+
+    def _refuse_sparse(self) -> None:
+        if self.outliers is not None:
+            refuse_entrywise("outliers", "prices single entries")
 
     def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
         settings = SscSettings(self.alpha, self.affine, self.outliers, self.solver, self.tol, self.max_iter)

@@ -1,0 +1,141 @@
+"""Sparse samples, without ever making them dense: coordinates in their own row space.
+
+Everything a baseline does to samples (centring, unit length, distances, codes) depends on their inner products alone.
+So X, n × d and sparse, may be exchanged for any n × r rows with the same inner products: with XᵀX = VSVᵀ or
+XXᵀ = USUᵀ, whichever is smaller, these are XV = US^½, and r ≤ min(n, d).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, issparse
+
+from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace.baselines.result import FloatArray
+
+# Beyond it the eigendecomposition takes hours and the coordinates gigabytes.
+MOST_DIRECTIONS = 10_000
+
+
+@dataclass(frozen=True)
+class RowSpace:
+    """The directions of sparse samples; `coordinates` of the samples themselves have their inner products."""
+
+    samples: csr_array | None  # None where `directions` are in feature space
+    directions: FloatArray
+    n_features: int
+
+    @classmethod
+    def of(cls, X: csr_array) -> RowSpace:
+        n_samples, n_features = X.shape
+        if min(n_samples, n_features) > MOST_DIRECTIONS:
+            raise ValueError(
+                f"X is sparse with {n_samples} samples and {n_features} features; with more than {MOST_DIRECTIONS} of "
+                "both, bring it to fewer features first, e.g. with sklearn.decomposition.TruncatedSVD."
+            )
+        by_features = n_features <= n_samples
+        gram = (X.T @ X if by_features else X @ X.T).toarray().astype(np.float64)
+        values, vectors = eigenpairs(gram)
+        kept = values > len(gram) * np.finfo(X.dtype).eps * max(float(values[-1]), np.finfo(np.float64).tiny)
+        if not kept.any():
+            kept[-1] = True
+        values, vectors = values[kept], vectors[:, kept]
+        # XV by features; by samples V = XᵀUS^-½, so that XV = XXᵀ · US^-½.
+        directions = vectors if by_features else vectors / np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
+        return cls(None if by_features else X, directions.astype(X.dtype), n_features)
+
+    def coordinates(self, X: csr_array) -> FloatArray:
+        """Rows with the inner products of X, as far as they lie in this space."""
+        products = X if self.samples is None else X @ self.samples.T
+        rows: FloatArray = np.ascontiguousarray(products @ self.directions)
+        return rows
+
+
+def as_sparse(X: Any) -> csr_array:
+    """X as CSR of floats; float32 stays, whole numbers become float64; NaN and infinity are refused."""
+    rows = csr_array(X)
+    if rows.dtype not in (np.float32, np.float64):
+        rows = rows.astype(np.float64)
+    if not np.isfinite(rows.data).all():
+        raise ValueError("X is sparse and contains NaN or infinity (inf); remove such samples.")
+    return rows
+
+
+class SparseSamplesMixin:
+    """`fit` and `predict` for sparse X, in front of a clusterer for dense X."""
+
+    n_features_in_: int
+    _row_space: RowSpace | None = None
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: npt.ArrayLike | None = None,
+        cannot_link: npt.ArrayLike | None = None,
+        partial_labels: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Sparse samples are never made dense: rows with the same inner products take their place.
+        y : ignored
+        must_link, cannot_link : arrays of shape (m, 2), optional
+            Pairs of sample indices that belong together, or apart.
+        partial_labels : array of shape (n_samples,), optional
+            Known labels, −1 where unknown.
+
+        Returns
+        -------
+        self
+        """
+        known = {"must_link": must_link, "cannot_link": cannot_link, "partial_labels": partial_labels}
+        self._row_space = None
+        if not issparse(X):
+            return super().fit(X, y, **known)  # type: ignore[misc,no-any-return]
+        self._refuse_sparse()
+        samples = as_sparse(X)
+        space = RowSpace.of(samples)
+        super().fit(space.coordinates(samples), y, **known)  # type: ignore[misc]
+        self._row_space, self.n_features_in_ = space, space.n_features
+        return self
+
+    def _refuse_sparse(self) -> None:
+        """Raise if the method looks at more than inner products."""
+
+    def predict(self, X: Any) -> npt.NDArray[np.integer[Any]]:
+        """Labels of new samples, dense or sparse: each is rebuilt from the training samples, and they vote with |z|."""
+        space = self._row_space
+        if space is None:
+            return super().predict(X.toarray() if issparse(X) else X)  # type: ignore[misc,no-any-return]
+        samples = as_sparse(X)
+        if samples.shape[1] != space.n_features:
+            raise ValueError(
+                f"X has {samples.shape[1]} features, but {type(self).__name__} is expecting {space.n_features} "
+                "features as input."
+            )
+        # The base class counts the features of what it fitted, which are the coordinates.
+        fitted = copy(self)
+        fitted._row_space, fitted.n_features_in_ = None, space.directions.shape[1]
+        return fitted.predict(space.coordinates(samples))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+
+def refuse_entrywise(name: str, reason: str) -> None:
+    """The error of a method that looks at single entries."""
+    raise TypeError(
+        f"X is sparse, but {name} {reason}, which inner products of samples do not tell; give a dense X "
+        "(X.toarray()) or leave that out."
+    )
