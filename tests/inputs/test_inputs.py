@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
-from masked_subspace.inputs.samples import clean_text
+from masked_subspace.inputs.text import clean_text
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((6, 3))

@@ -17,7 +17,7 @@ from masked_subspace.cli.printing import say, say_json
 from masked_subspace.experiments.render import aligned
 from masked_subspace.inputs import Samples, clean_text, read_pairs, read_samples
 from masked_subspace.registry import make_estimator
-from masked_subspace.report import ReportContent, run_from_estimator, write_report
+from masked_subspace.report import ReportContent, render, run_from_estimator
 from masked_subspace.report.archive import save_run
 
 
@@ -38,9 +38,7 @@ def run(options: Namespace) -> int:
     fitted = fit(estimator, samples.X, pairs.fit_arguments() if pairs else None)
     content = _content(options, samples, fitted)
     result = _result(options, samples, fitted, content, {"read": reading, "fit": fitted.seconds})
-    files = save_run(folder, content, result)
-    if not options.no_report:
-        files.append(write_report(content, folder / "report.html"))
+    files = save_run(folder, content, result, None if options.no_report else render(content))
     _tell(options, content, fitted, files)
     say_json(options, {**result, "files": [str(path) for path in files]})
     return Exit.OK

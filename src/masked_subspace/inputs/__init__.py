@@ -7,8 +7,9 @@ from pathlib import Path
 from masked_subspace.inputs.arrays import read_npy, read_npz
 from masked_subspace.inputs.images import read_folder
 from masked_subspace.inputs.pairs import KnownPairs, read_pairs
-from masked_subspace.inputs.samples import InputError, Samples, clean_text
+from masked_subspace.inputs.samples import InputError, Samples
 from masked_subspace.inputs.tables import read_csv, read_parquet
+from masked_subspace.inputs.text import clean_text
 
 __all__ = ["InputError", "KnownPairs", "Samples", "clean_text", "read_pairs", "read_samples"]
 

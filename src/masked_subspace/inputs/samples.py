@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from masked_subspace.inputs.text import clean_text
 
 Array = npt.NDArray[Any]
 
@@ -40,12 +41,6 @@ def numbered_classes(values: Sequence[Any] | Array) -> tuple[npt.NDArray[np.int6
     """Class numbers from 0, and the name of each."""
     classes, numbers = np.unique(np.asarray(values), return_inverse=True)
     return numbers.astype(np.int64), tuple(clean_text(str(value)) for value in classes)
-
-
-def clean_text(text: str) -> str:
-    """`text` as valid Unicode without control characters, so that no terminal or page obeys it."""
-    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
 
 
 def checked_matrix(X: Array, source: str) -> Array:
