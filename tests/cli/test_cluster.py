@@ -19,25 +19,9 @@ from sklearn.datasets import load_digits
 
 from masked_subspace.cli import main
 from masked_subspace.cli.exits import Exit
+from masked_subspace.report.archive import FILES
 
-FAST = ["--method", "knn", "--jobs", "1"]
-
-
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory) -> Path:
-    bunch = load_digits(n_class=4)
-    path = tmp_path_factory.mktemp("data") / "digits.npz"
-    np.savez(path, X=bunch.data[:240], y=bunch.target[:240], shape=(8, 8))
-    return path
-
-
-def command(*arguments: object, **options: object) -> subprocess.CompletedProcess:
-    program = "import sys; from masked_subspace.cli import main; sys.exit(main())"
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)], env=environment, capture_output=True, text=True,
-        check=False, timeout=180, **options,
-    )  # fmt: skip
+from .conftest import FAST, clusters_in, command
 
 
 def test_cluster_writes_everything(digits, tmp_path, capsys):
@@ -71,7 +55,7 @@ def test_json_is_all_that_is_printed(digits, tmp_path, capsys):
     assert main(["cluster", str(digits), "--clusters", "4", *FAST, "--json", "--out", str(tmp_path)]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["parameters"]["n_clusters"] == 4
-    assert [Path(path).name for path in result["files"]][-1] == "report.html"
+    assert {Path(path).name for path in result["files"]} == set(FILES)
 
 
 def test_quiet_prints_nothing_and_no_report_is_left_out(digits, tmp_path, capsys):
@@ -142,11 +126,6 @@ def test_known_pairs_are_obeyed_when_hard(digits, tmp_path):
     assert mended[i] == mended[j]
 
 
-def clusters_in(folder: Path) -> list[str]:
-    with (folder / "labels.csv").open(newline="", encoding="utf-8") as stream:
-        return [row["cluster"] for row in csv.DictReader(stream)]
-
-
 def test_the_report_is_made_again_and_runs_are_compared(digits, tmp_path, capsys):
     for method in ("knn", "lsr"):
         arguments = ["cluster", str(digits), "--clusters", "4", "--method", method, "--jobs", "1", "--quiet"]
@@ -162,7 +141,7 @@ def test_the_report_is_made_again_and_runs_are_compared(digits, tmp_path, capsys
     assert "KNN (knn)" in text
     assert "LSR (lsr)" in text
     capsys.readouterr()
-    assert main(["report", str(tmp_path)]) == Exit.OUTPUT
+    assert main(["report", str(tmp_path)]) == Exit.INPUT
     assert "not a complete run" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.02
 
 
 @contextmanager

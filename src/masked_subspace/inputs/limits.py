@@ -39,7 +39,8 @@ def check_size(n_bytes: int, shown: str, limit: int) -> None:
     """Refuse what would take more memory than allowed, before any of it is taken."""
     if n_bytes > limit:
         raise InputError(
-            f"{shown} would take {n_bytes / 1e9:.1f} GB; at most {limit / 1e9:.1f} GB are read. Raise --max-gb if it fits"
+            f"{shown} would take {n_bytes / 1e9:.1f} GB; at most {limit / 1e9:.1f} GB are read. "
+            "Raise --max-gb if it fits"
         )
 
 

@@ -1,4 +1,4 @@
-"""The arrays of an .npz file. No header is believed: a claim is compared with what the file holds before memory is taken.
+"""The arrays of an .npz file. Every claim of a header is compared with what the file holds before memory is taken.
 
 Pickles are never loaded: they can run code.
 """

@@ -35,7 +35,7 @@ _LARGEST_IMAGES = 64_000_000  # bytes of pixels that details.npz may carry
 _LARGEST_JSON = 500_000_000
 
 
-class IncompleteRun(InputError, FileError):
+class IncompleteRunError(InputError, FileError):
     """A folder that holds no complete run."""
 
 
@@ -59,9 +59,7 @@ def _class_name(content: ReportContent, row: int) -> str:
     return content.class_names[code] if content.class_names is not None else str(code)
 
 
-def save_run(
-    folder: Path, content: ReportContent, result: Mapping[str, Any], page: str | None = None
-) -> list[Path]:
+def save_run(folder: Path, content: ReportContent, result: Mapping[str, Any], page: str | None = None) -> list[Path]:
     """Write labels.csv, affinity.npz, details.npz, the page if there is one, and result.json, all of them or none."""
     run = content.runs[0]
     with written_together(folder, SEAL, FILES) as aside:
@@ -132,11 +130,11 @@ def load_run(folder: Path) -> ReportContent:
             affinity = checked_graph(parts, tuple(archive.read("shape").tolist()), str(folder / "affinity.npz"))
         with ZippedArrays(io.BytesIO(files["details.npz"]), str(folder / "details.npz")) as archive:
             arrays = {key: archive.read(key) for key in archive.keys}
-        content = decoded(json.loads(arrays.pop("json").tobytes()), arrays)
+        content: ReportContent = decoded(json.loads(arrays.pop("json").tobytes()), arrays)
         content = replace(content, runs=(replace(content.runs[0], affinity=affinity),))
         _check_agreement(content)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise IncompleteRun(f"{folder} is not a complete run of `masked-subspace cluster`: {error}") from error
+        raise IncompleteRunError(f"{folder} is not a complete run of `masked-subspace cluster`: {error}") from error
     return content
 
 
@@ -150,10 +148,10 @@ def _read_sealed(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
             files = {name: (folder / name).read_bytes() for name in names}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise IncompleteRun(f"{folder} is not a complete run of `masked-subspace cluster`: {reason}") from error
+        raise IncompleteRunError(f"{folder} is not a complete run of `masked-subspace cluster`: {reason}") from error
     for name, content in files.items():
         if _checksum(content) != result["checksums"][name]:
-            raise IncompleteRun(
+            raise IncompleteRunError(
                 f"{folder} is not a complete run of `masked-subspace cluster`: {name} is not the file that this run "
                 "wrote (edited, damaged or of another run); run `cluster` again"
             )

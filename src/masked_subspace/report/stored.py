@@ -13,9 +13,7 @@ from scipy.sparse import csr_array, issparse
 from masked_subspace.inputs import InputError
 from masked_subspace.report import record
 
-_RECORDS = {
-    cls.__name__: cls for cls in vars(record).values() if isinstance(cls, type) and is_dataclass(cls)
-}
+_RECORDS = {cls.__name__: cls for cls in vars(record).values() if isinstance(cls, type) and is_dataclass(cls)}
 _PARTS = ("data", "indices", "indptr")
 
 
