@@ -95,10 +95,13 @@ def _sparse(archive: ZippedArrays, source: Source) -> Any:
         form = form.decode("ascii") if isinstance(form, bytes) else str(form)
         if form not in _SPARSE_PARTS:
             raise InputError(f"{shown} holds a sparse matrix of an unknown form {clean_text(form)[:20]!r}")
-        shape = tuple(int(side) for side in archive.read("shape"))
+        sides = archive.read("shape")
+        if sides.dtype.kind not in "iu" or sides.shape != (2,):
+            raise InputError(f"{shown} holds no valid sparse matrix: its shape is not two whole numbers")
+        shape = tuple(int(side) for side in sides)
         check_size(8 * sum(map(abs, shape)), shown, source.limit(ARRAY_BYTES))
         parts = [archive.read("data"), *(archive.read(part) for part in _SPARSE_PARTS[form])]
-        if any(part.dtype.kind not in "iu" for part in parts[1:]) or len(shape) != 2 or min(shape) < 0:
+        if any(part.dtype.kind not in "iu" for part in parts[1:]) or min(shape) < 0:
             raise InputError(f"{shown} holds no valid sparse matrix: its indices or its shape are no whole numbers")
         return checked_matrix(as_csr(_built(form, parts, shape)), shown)
 

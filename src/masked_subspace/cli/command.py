@@ -14,7 +14,7 @@ from masked_subspace.cli.exits import Exit, exit_for
 from masked_subspace.cli.parser import build_parser
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["bench"]:  # the benchmark has options of its own
