@@ -74,6 +74,8 @@ OPTIONAL = {
     "pooch",
     "pandas",
     "pyarrow",
+    "anndata",
+    "h5py",
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
-from masked_subspace.inputs.samples import clean_text
+from masked_subspace.inputs.text import clean_text
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((6, 3))
@@ -79,7 +79,7 @@ def test_csv_with_names_and_labels(tmp_path, delimiter):
     assert samples.names == ("ann", "bob", "eve")
     assert samples.target.tolist() == [0, 1, 0]
     assert samples.X.tolist() == [[1.5, 50], [2.5, 60], [3.5, 70]]
-    assert len(samples.notes) == 2
+    assert [column.role for column in samples.columns] == ["name", "feature", "truth", "feature"]
 
 
 def test_csv_without_header_and_with_a_byte_order_mark(tmp_path):
@@ -101,11 +101,11 @@ def test_csv_label_column_by_name(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ("a,b\n1,2\n3\n", "row 2 has 1 values where 2"),
-        ("a,b\n1,2\n3,\n", "row 2 has a missing value in column 'b'"),
-        ("a,b\n1,2\n" * 1 + "3,4\n" * 60 + "5,oops\n", "row 62 has 'oops', not a number, in column 'b'"),
-        ("a,b\n1,2\n3,nan\n", "nan at row 1, column 1"),
-        ("a,b\n1,2\n3,inf\n", "inf at row 1, column 1"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 values where 2"),
+        ("a,b\n1,2\n3,\n", r"1 missing value: 'b' 1 \(row 1\)"),
+        ("a,b\n1,2\n" * 1 + "3,4\n" * 60 + "5,oops\n", "row 61 has 'oops', not a number, in column 'b'"),
+        ("a,b\n1,2\n3,nan\n", r"1 missing value: 'b' 1 \(row 1\)"),
+        ("a,b\n1,2\n3,inf\n", "infinite values: row 1, column 1"),
         ("a\nb\nc\n", "no column of numbers"),
         ("a,b\n1,2\n", "1 samples of 2 values; at least 2"),
     ],
@@ -131,8 +131,8 @@ def test_a_csv_of_two_gigabytes_is_refused_at_once(tmp_path):
 def test_the_limit_can_be_moved(tmp_path):
     path = write(tmp_path / "a.csv", "1,2\n3,4\n")
     with pytest.raises(InputError, match="raise --max-gb"):
-        read_samples(path, max_text_bytes=4)
-    assert read_samples(path, max_text_bytes=8).X.shape == (2, 2)
+        read_samples(path, max_bytes=4)
+    assert read_samples(path, max_bytes=8).X.shape == (2, 2)
 
 
 def test_hostile_headers_and_names_are_defused(tmp_path):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+import shlex
 import time
 from argparse import Namespace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,74 +15,135 @@ import numpy as np
 from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.provenance import provenance
 from masked_subspace.cli.exits import CommandError, Exit
-from masked_subspace.cli.fitting import Fit, as_pictures, fit, parse_settings, scores, wants_progress
+from masked_subspace.cli.fitting import Fit, accepted_by, as_pictures, estimator_for, fit, scores
 from masked_subspace.cli.printing import say, say_json
 from masked_subspace.experiments.render import aligned
-from masked_subspace.inputs import Samples, clean_text, read_pairs, read_samples
-from masked_subspace.registry import make_estimator
-from masked_subspace.report import ReportContent, run_from_estimator, write_report
+from masked_subspace.inputs import KnownPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
+from masked_subspace.inputs.limits import ARRAY_BYTES
+from masked_subspace.registry import resolve
+from masked_subspace.report import ReportContent, Run, render, run_from_estimator
 from masked_subspace.report.archive import save_run
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What was asked, read and found."""
+
+    options: Namespace
+    samples: Samples
+    fitted: Fit
+    pairs: KnownPairs | None
+    reading_seconds: float
+    notes: tuple[str, ...]
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How many known pairs there were, and how many the clusters keep."""
+        if self.pairs is None:
+            return {}
+        must, cannot = self.pairs.kept_by(self.fitted.estimator.labels_)
+        return {"must": len(self.pairs.must_link), "must_kept": must, "cannot": len(self.pairs.cannot_link),
+                "cannot_kept": cannot, "repeated": self.pairs.repeated}  # fmt: skip
 
 
 def run(options: Namespace) -> int:
     """Read, fit, write, tell."""
     started = time.perf_counter()
-    samples = _read(options)
-    settings = parse_settings(options.settings)
+    resolve(options.method)  # a wrong name is said before anything is read
+    samples = read_samples(options.file, _reading(options))
     pairs = read_pairs(options.pairs, samples) if options.pairs else None
-    if options.clusters > samples.n_samples:
-        raise CommandError(f"--clusters {options.clusters} is more than the {samples.n_samples} samples", Exit.INPUT)
-    estimator = make_estimator(options.method, options.clusters, settings, options.seed, options.jobs)
-    estimator.set_params(verbose=wants_progress(options))
-    folder = ensure_folder(options.out or Path(f"{options.file.resolve().stem}-clusters"))
-    for note in samples.notes:
+    most = options.clusters[1] if isinstance(options.clusters, tuple) else options.clusters
+    if most != "auto" and most > samples.n_samples:
+        raise CommandError(f"--clusters {most} is more than the {samples.n_samples} samples", Exit.INPUT)
+    estimator = estimator_for(options, samples.X)
+    if pairs and not _takes_pairs(estimator):
+        raise CommandError(f"--method {options.method} takes no known pairs (--pairs)")
+    X, more = accepted_by(estimator, samples.X, _limit(options) or ARRAY_BYTES)
+    folder = ensure_folder(options.out or Path(f"{_stem(options.file)}-clusters"))
+    notes = (*samples.notes, *more)
+    for note in notes:
         say(options, note)
     reading = time.perf_counter() - started
-    fitted = fit(estimator, samples.X, pairs.fit_arguments() if pairs else None)
-    content = _content(options, samples, fitted)
-    result = _result(options, samples, fitted, content, {"read": reading, "fit": fitted.seconds})
-    files = save_run(folder, content, result)
-    if not options.no_report:
-        files.append(write_report(content, folder / "report.html"))
-    _tell(options, content, fitted, files)
+    job = _Job(options, samples, fit(estimator, X, pairs.fit_arguments() if pairs else None), pairs, reading, notes)
+    content = _content(job, X)
+    result = _result(job, content)
+    files = save_run(folder, content, result, None if options.no_report else render(content))
+    _tell(job, content.runs[0], content.title, files)
     say_json(options, {**result, "files": [str(path) for path in files]})
     return Exit.OK
 
 
-def _read(options: Namespace) -> Samples:
-    limit = None if options.max_gb is None else int(options.max_gb * 1e9)
-    return read_samples(
-        options.file, label_column=options.label_column, image_side=options.image_side, max_text_bytes=limit
+def _takes_pairs(estimator: Any) -> bool:
+    return {"must_link", "cannot_link"} <= set(inspect.signature(estimator.fit).parameters)
+
+
+def _stem(file: Path) -> str:
+    if str(file) == "-":
+        return "input"
+    name = file.resolve().name
+    return name.removesuffix(".gz").rpartition(".")[0] or name
+
+
+def _limit(options: Namespace) -> int | None:
+    return None if options.max_gb is None else int(options.max_gb * 1e9)
+
+
+def _reading(options: Namespace) -> ReadOptions:
+    return ReadOptions(
+        features=tuple(options.features),
+        drop=tuple(options.drop),
+        name_column=options.name_column,
+        label_column=options.label_column,
+        decimal=options.decimal,
+        impute=options.impute,
+        missing=options.missing,
+        scale=options.scale,
+        image_side=options.image_side,
+        color=options.color,
+        skip_unreadable=options.skip_unreadable,
+        max_bytes=_limit(options),
     )
 
 
-def _content(options: Namespace, samples: Samples, fitted: Fit) -> ReportContent:
-    name = options.method.upper()
-    found = scores(fitted.estimator.labels_, samples.target)
+def _content(job: _Job, X: Any) -> ReportContent:
+    options, samples, fitted = job.options, job.samples, job.fitted
+    name, labels = resolve(options.method).title, fitted.estimator.labels_
+    n_clusters = len(np.unique(labels[labels >= 0]))
+    shown = "standard input" if str(options.file) == "-" else clean_text(options.file.resolve().name)
+    is_picture = samples.images_shape is not None
+    own_graph = hasattr(fitted.estimator, "affinity_matrix_") and hasattr(fitted.estimator, "embedding_")
     return ReportContent(
-        title=f"{clean_text(options.file.resolve().name)} in {options.clusters} clusters",
+        title=f"{shown} in {n_clusters} clusters",
         subtitle=f"{name} on {samples.n_samples} samples of {samples.X.shape[1]} values",
         facts={
             "method": name,
             "samples": samples.n_samples,
             "features": int(samples.X.shape[1]),
-            "clusters": options.clusters,
+            "clusters": n_clusters,
             "rounds": int(getattr(fitted.estimator, "n_rounds_", 1)),
             "seed": options.seed,
         },
         names=samples.names,
         target=samples.target,
         class_names=samples.class_names,
-        images=as_pictures(samples.X, samples.images_shape),
-        runs=(run_from_estimator(fitted.estimator, name, seconds=fitted.seconds, scores=found),),
-        notes=(*samples.notes, *fitted.warnings),
+        images=as_pictures(X, samples.images_shape),
+        runs=(
+            run_from_estimator(
+                fitted.estimator,
+                name,
+                seconds=fitted.seconds,
+                scores=scores(labels, samples.target),
+                X=None if is_picture and own_graph else X,
+                feature_names=samples.feature_names,
+            ),
+        ),
+        notes=(*job.notes, *fitted.warnings),
+        command=clean_text(shlex.join(["masked-subspace", *getattr(options, "given", ())])),
     )
 
 
-def _result(
-    options: Namespace, samples: Samples, fitted: Fit, content: ReportContent, timings: dict[str, float]
-) -> dict[str, Any]:
-    one = content.runs[0]
+def _result(job: _Job, content: ReportContent) -> dict[str, Any]:
+    one, options, samples = content.runs[0], job.options, job.samples
     return {
         "name": one.name,
         "title": content.title,
@@ -88,32 +152,50 @@ def _result(
             "path": clean_text(str(options.file)),
             "samples": samples.n_samples,
             "features": int(samples.X.shape[1]),
+            "fingerprints": dict(samples.fingerprints),
         },
-        "method": options.method,
+        "columns": [column.plain() for column in samples.columns],
+        "method": resolve(options.method).key,
         "parameters": dict(one.parameters),
         "seed": options.seed,
-        "cluster_sizes": np.bincount(one.labels).tolist(),
+        "cluster_sizes": np.bincount(one.labels[one.labels >= 0]).tolist(),
+        "unassigned": int((one.labels < 0).sum()),
+        "pairs": job.known,
         "scores": dict(one.scores),
-        "timings": {**timings, "fit_cpu": fitted.cpu_seconds},
+        "timings": {
+            "read": job.reading_seconds,
+            "fit": job.fitted.seconds,
+            "compile": job.fitted.compile_seconds,
+            "fit_cpu": job.fitted.cpu_seconds,
+        },
         "history": list(one.history),
         "facts": dict(content.facts),
         "notes": list(content.notes),
-        "warnings": list(fitted.warnings),
+        "warnings": list(job.fitted.warnings),
         "provenance": provenance(options.jobs),
     }
 
 
-def _tell(options: Namespace, content: ReportContent, fitted: Fit, files: list[Path]) -> None:
-    one = content.runs[0]
-    say(options, f"\n{content.title}: {one.name}, {fitted.seconds:.2f} s")
+def _tell(job: _Job, one: Run, title: str, files: list[Path]) -> None:
+    options, fitted = job.options, job.fitted
+    say(options, f"\n{title}: {one.name}, {fitted.seconds:.2f} s")
+    if fitted.compile_seconds >= 0.1:
+        say(options, f"and {fitted.compile_seconds:.1f} s of compiling, once after installation")
     if one.scores:
         say(options, ", ".join(f"{key} {value:.3f}" for key, value in one.scores.items()))
-    sizes = np.bincount(one.labels)
+    if job.pairs is not None:
+        known = job.known
+        again = f", {known['repeated']} lines said something twice" if known["repeated"] else ""
+        say(options, f"known pairs used: {known['must']} must, {known['cannot']} cannot{again}; "
+            f"kept: {known['must_kept']} must, {known['cannot_kept']} cannot")  # fmt: skip
+    sizes = np.bincount(one.labels[one.labels >= 0])
     sure = [f"{one.certainty[one.labels == k].mean():.2f}" if size else "–" for k, size in enumerate(sizes)]
     shown = [(k, int(size), sure[k]) for k, size in enumerate(sizes)][:40]
     say(options, "\n" + aligned(("cluster", "samples", "certainty"), shown))
     if len(sizes) > len(shown):
         say(options, f"… and {len(sizes) - len(shown)} more")
+    if (one.labels < 0).any():
+        say(options, f"{int((one.labels < 0).sum())} samples are in no cluster")
     for warning in fitted.warnings:
         say(options, f"note: {warning}")
     say(options, "\n" + "\n".join(f"wrote {path}" for path in files))

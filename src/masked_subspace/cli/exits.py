@@ -10,7 +10,7 @@ class Exit(IntEnum):
 
     OK = 0
     FAILED = 1  # a defect of the program: please report it
-    USAGE = 2  # options that make no sense (argparse uses the same)
+    USAGE = 2  # options that make no sense (argparse uses the same), or a package that is not installed
     INPUT = 3  # a file that cannot be read or does not hold what is needed
     OUTPUT = 4  # a file that cannot be written
     DATA = 5  # a data set that is not to be had
@@ -31,11 +31,13 @@ def exit_for(error: BaseException) -> Exit | None:
     from masked_subspace._common.files import FileError
     from masked_subspace.datasets.errors import DatasetError
     from masked_subspace.inputs import InputError
+    from masked_subspace.inputs.samples import MissingExtraError
     from masked_subspace.registry import SettingError
 
-    kinds = {InputError: Exit.INPUT, FileError: Exit.OUTPUT, DatasetError: Exit.DATA, SettingError: Exit.USAGE}
     if isinstance(error, CommandError):
         return error.code
     if isinstance(error, ImportError) and "pip install" in str(error):  # an extra that is not installed
         return Exit.USAGE
+    kinds = {MissingExtraError: Exit.USAGE, InputError: Exit.INPUT, FileError: Exit.OUTPUT, DatasetError: Exit.DATA,
+             SettingError: Exit.USAGE}  # fmt: skip
     return next((code for kind, code in kinds.items() if isinstance(error, kind)), None)

@@ -2,42 +2,125 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from masked_subspace.cli.exits import CommandError, Exit
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A fitted estimator and what it cost."""
+    """A fitted estimator and what it cost; compiling, which happens once after an installation, is counted apart."""
 
     estimator: Any
     seconds: float
     cpu_seconds: float
     warnings: tuple[str, ...]
+    compile_seconds: float = 0.0
 
 
-def fit(estimator: Any, X: npt.NDArray[Any], known: Mapping[str, Any] | None = None) -> Fit:
-    """Fit; a refusal of the estimator (bad values, too few samples) is an input error."""
+def fit(estimator: Any, X: Any, known: Mapping[str, Any] | None = None) -> Fit:
+    """Fit; a refusal of the estimator (bad values, too few samples) is an input error, of a parameter a usage error."""
+    from sklearn.utils._param_validation import InvalidParameterError
+
+    name = type(estimator).__name__
+    ours = type(estimator).__module__.startswith("masked_subspace.")
     started, cpu_started = time.perf_counter(), time.process_time()
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, _compile_clock(ours) as compiled:
         warnings.simplefilter("always")
         try:
             estimator.fit(X, **(known or {}))
-        except ValueError as error:
+        except InvalidParameterError as error:
+            raise CommandError(str(error), Exit.USAGE) from error
+        except (ValueError, TypeError) as error:
             raise CommandError(str(error), Exit.INPUT) from error
+        except MemoryError as error:
+            raise CommandError(f"{name} needs more memory than there is: {error}", Exit.INPUT) from error
+        except Exception as error:
+            if ours:  # a defect of ours keeps its traceback
+                raise
+            raise CommandError(f"{name} failed: {type(error).__name__}: {error}", Exit.INPUT) from error
+    seconds = time.perf_counter() - started
     texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
-    return Fit(estimator, time.perf_counter() - started, time.process_time() - cpu_started, tuple(texts))
+    compiling = min(seconds, compiled())
+    return Fit(estimator, seconds - compiling, time.process_time() - cpu_started, tuple(texts), compiling)
+
+
+@contextmanager
+def _compile_clock(wanted: bool) -> Iterator[Callable[[], float]]:
+    """Seconds that numba compiled inside the block; what it reads from the disk is not compiled."""
+    if not wanted:
+        yield lambda: 0.0
+        return
+    from numba.core import event
+
+    with event.install_recorder("numba:compile") as recorder:
+        yield lambda: _outermost([(moment, one.is_start) for moment, one in recorder.buffer])
+
+
+def _outermost(marks: Sequence[tuple[float, bool]]) -> float:
+    """The time between starts and ends, a compilation inside another one counted once."""
+    total, depth, began = 0.0, 0, 0.0
+    for moment, is_start in marks:
+        if is_start and depth == 0:
+            began = moment
+        depth += 1 if is_start else -1
+        if not is_start and depth == 0:
+            total += moment - began
+    return total
+
+
+def estimator_for(options: Namespace, X: Any) -> Any:
+    """The method that was asked for, ready for this data."""
+    from masked_subspace.registry import make_estimator, resolve
+
+    settings = parse_settings(options.settings)
+    method = resolve(options.method)
+    known = set(inspect.signature(method.load()).parameters)
+    if "n_clusters" not in known and options.clusters != "auto":
+        raise CommandError(f"--method {options.method} has no n_clusters: it finds the number itself; --clusters auto")
+    if options.missing == "ignore" and np.isnan(X.data if issparse(X) else X).any():
+        if "missing" in known:
+            settings.setdefault("missing", "ignore")
+        elif not _tags(method.load()()).allow_nan:
+            raise CommandError(f"--method {options.method} cannot ignore missing values; --impute median fills them in")
+    # registry.make_estimator passes the number on as it is: "auto" and (low, high) are the estimator's to understand.
+    estimator = make_estimator(options.method, options.clusters, settings, options.seed, options.jobs)
+    if "verbose" in known and type(estimator).__module__.startswith("masked_subspace."):
+        estimator.set_params(verbose=wants_progress(options))
+    return estimator
+
+
+def accepted_by(estimator: Any, X: Any, limit: int) -> tuple[Any, tuple[str, ...]]:
+    """X as the estimator takes it: a sparse matrix becomes dense only where it must and where it fits."""
+    if not issparse(X) or _tags(estimator).sparse:
+        return X, ()
+    needed = X.shape[0] * X.shape[1] * X.dtype.itemsize
+    if needed > limit:
+        raise CommandError(
+            f"{type(estimator).__name__} needs a dense matrix, which would take {needed / 1e9:.1f} GB; "
+            "choose another --method or raise --max-gb",
+            Exit.INPUT,
+        )
+    return X.toarray(), (f"the sparse matrix is made dense for {type(estimator).__name__}",)
+
+
+def _tags(estimator: Any) -> Any:
+    from sklearn.utils import get_tags
+
+    return get_tags(estimator).input_tags
 
 
 def scores(labels: npt.NDArray[Any], target: npt.NDArray[Any] | None) -> dict[str, float]:
@@ -56,13 +139,16 @@ def scores(labels: npt.NDArray[Any], target: npt.NDArray[Any] | None) -> dict[st
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """`NAME=VALUE` pairs; values as JSON where they are JSON, else as text."""
     settings: dict[str, Any] = {}
+    instead = {"n_clusters": "--clusters", "random_state": "--seed", "n_jobs": "--jobs", "verbose": "--quiet"}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise CommandError(f"--set {text!r} must look like NAME=VALUE")
+        if name.strip() in instead:
+            raise CommandError(f"--set {text!r}: use {instead[name.strip()]} for that")
         try:
             settings[name.strip()] = json.loads(value)
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             settings[name.strip()] = {"None": None, "True": True, "False": False}.get(value, value)
     return settings
 
@@ -72,10 +158,11 @@ def wants_progress(options: Namespace) -> int:
     return int(not options.quiet and not options.json and sys.stderr.isatty())
 
 
-def as_pictures(X: npt.NDArray[Any], shape: tuple[int, ...] | None) -> npt.NDArray[np.uint8] | None:
+def as_pictures(X: Any, shape: tuple[int, ...] | None) -> npt.NDArray[np.uint8] | None:
     """Rows as gray pictures 0..255; colour becomes its mean; None if rows are no pictures."""
-    if shape is None or len(shape) not in (2, 3):
+    if shape is None or len(shape) not in (2, 3) or issparse(X):
         return None
+    X = np.nan_to_num(X)
     low, high = float(X.min()), float(X.max())
     pictures = ((X - low) * (255.0 / (high - low if high > low else 1.0))).reshape(len(X), *shape)
     if len(shape) == 3:

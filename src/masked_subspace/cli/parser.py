@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 
 from masked_subspace.registry import METHODS
@@ -24,35 +25,59 @@ def build_parser() -> argparse.ArgumentParser:
     _demo(commands.add_parser("demo", help="five methods on 1,000 MNIST digits, with a report"))
     _reproduce(commands.add_parser("reproduce", help="the paper's tables and figures, resumable"))
     _report(commands.add_parser("report", help="make the report of finished runs again, or compare them"))
+    _compare(commands.add_parser("compare", help="how far finished runs agree"))
     _data(commands.add_parser("data", help="list or fetch the data sets"))
     _bench(commands.add_parser("bench", help="measure the solvers on this machine"))
+    _completion(commands.add_parser("completion", help="tab completion for bash or zsh"))
     return parser
 
 
 def _cluster(parser: argparse.ArgumentParser) -> None:
     parser.description = "Cluster the rows of a file, or the images of a folder, and write labels and a report."
-    parser.add_argument("file", type=Path, metavar="FILE", help=".npy, .npz, .csv, .parquet or a folder of images")
-    parser.add_argument("--clusters", type=_positive, required=True, metavar="K", help="how many clusters")
-    parser.add_argument("--method", choices=tuple(METHODS), default="rmsc", help="default: rmsc")
+    parser.add_argument("file", type=_path, metavar="FILE",
+                        help=".npy, .npz, .csv, .tsv (also .gz), .parquet, .mtx, .mat, .h5ad, a folder of images or of "
+                        "trajectories, or - for standard input")  # fmt: skip
+    parser.add_argument("-k", "--clusters", type=_clusters, required=True, metavar="K",
+                        help="how many clusters: a number, a range like 2-9, or auto")  # fmt: skip
+    names = f"{', '.join(METHODS)}, or package.module:Class of any clusterer"
+    parser.add_argument("--method", default="rmsc", metavar="NAME", help=f"{names} (default: rmsc)")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
                         help="a parameter of the method, e.g. --set sparsity=1e-3 (may be repeated)")  # fmt: skip
-    parser.add_argument("--pairs", type=Path, metavar="CSV", help="known pairs: first, second, must|cannot")
-    parser.add_argument("--label-column", metavar="NAME", help="the column that holds known classes (CSV, Parquet)")
-    parser.add_argument("--image-side", type=_positive, metavar="PIXELS", help="bring images to this size")
-    parser.add_argument("--max-gb", type=float, metavar="GB", help="largest CSV to read (default 1)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default 0)")
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where to write (default: FILE-clusters here)")
+    parser.add_argument("--pairs", type=_path, metavar="CSV", help="known pairs: first, second, must|cannot")
+    _reading(parser.add_argument_group("reading"))
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of everything random (default 0)")
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--out", type=_path, metavar="DIR", help="where to write (default: FILE-clusters here)")
     parser.add_argument("--no-report", action="store_true", help="leave report.html out")
     _output(parser)
 
 
+def _reading(group: argparse._ArgumentGroup) -> None:
+    """Options about how the input becomes numbers."""
+    add = group.add_argument
+    add("--features", action="append", default=[], metavar="NAMES", help="columns to use, with commas between them")
+    add("--drop", action="append", default=[], metavar="NAMES", help="columns not to use")
+    add("--name-column", metavar="NAME", help="the column that holds the samples' names")
+    add("--label-column", metavar="NAME", help="the column (or array) that holds known classes, to compare with")
+    add("--decimal", choices=(".", ","), help="the mark before fractions (default: recognised)")
+    add("--scale", choices=("standard", "none"), default="none", help="standard: mean 0, variance 1 (default none)")
+    add("--impute", choices=("median", "knn", "none"), default="none", help="how to fill missing values in")
+    add("--missing", choices=("error", "drop", "ignore"), default="error",
+        help="rows with missing values: refuse, leave out, or unknown to the method")  # fmt: skip
+    add("--image-side", type=_positive, metavar="PIXELS", help="bring images to this size")
+    add("--color", action="store_true", help="images: three values a pixel instead of gray")
+    add("--skip-unreadable", action="store_true", help="images that cannot be read are listed, not an error")
+    add("--max-gb", type=_gigabytes, metavar="GB", help="largest input, unpacked (default: 1 of text, 4 of numbers)")
+
+
 def _demo(parser: argparse.ArgumentParser) -> None:
     parser.description = "k-means, SSC, BMSC, GMSC and RMSC on 1,000 MNIST digits (8×8 digits where MNIST is not here)."
-    parser.add_argument("--out", type=Path, default=Path("demo-report"), metavar="DIR", help="default: demo-report")
+    parser.add_argument("--out", type=_path, default=Path("demo-report"), metavar="DIR", help="default: demo-report")
     parser.add_argument("--samples", type=_positive, metavar="N", help="fewer digits, for a quick look")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--method", action="append", default=[], metavar="NAME",
+                        help="one more method: a name or package.module:Class (may be repeated)")  # fmt: skip
+    parser.add_argument("--seed", type=_seed, default=0)
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="threads (default: all cores)")
     _output(parser)
 
 
@@ -67,10 +92,11 @@ def _reproduce(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=_positive, metavar="N", help="trials or seeds a cell (default: as the paper)")
     parser.add_argument("--first-trial", type=int, default=None, metavar="T", help="number of the first trial")
     parser.add_argument("--dataset", action="append", metavar="NAME", help="only these sets; may be repeated")
-    parser.add_argument("--method", action="append", metavar="NAME", help="only these methods; may be repeated")
+    parser.add_argument("--method", action="append", metavar="NAME",
+                        help="only these methods, or package.module:Class of any; may be repeated")  # fmt: skip
     parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="processes (default 1)")
     parser.add_argument("--threads", type=_positive, default=1, metavar="N", help="threads a process (default 1)")
-    parser.add_argument("--out", type=Path, default=Path("reproduction"), metavar="DIR", help="default: reproduction")
+    parser.add_argument("--out", type=_path, default=Path("reproduction"), metavar="DIR", help="default: reproduction")
     parser.add_argument("--accept-older", action="store_true", help="count cells that older code computed")
     parser.add_argument("--retry-failed", action="store_true", help="compute cells again that failed before")
     parser.add_argument("--show-only", action="store_true", help="compute nothing, write the tables from what is there")
@@ -79,9 +105,20 @@ def _reproduce(parser: argparse.ArgumentParser) -> None:
 
 def _report(parser: argparse.ArgumentParser) -> None:
     parser.description = "Make report.html from the folder of a finished `cluster` or `reproduce`, or compare several."
-    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="folder that `cluster` or `reproduce` wrote")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the first folder")
+    parser.add_argument("runs", type=_path, nargs="+", metavar="RUN", help="folder that `cluster` or `reproduce` wrote")
+    parser.add_argument("--out", type=_path, metavar="FILE", help="default: report.html in the first folder")
     _output(parser)
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Adjusted Rand index between finished runs of the same data, and their scores side by side."
+    parser.add_argument("runs", type=_path, nargs="+", metavar="RUN", help="folder that `cluster` wrote; two or more")
+    _output(parser)
+
+
+def _completion(parser: argparse.ArgumentParser) -> None:
+    parser.description = 'Print a script for your shell: eval "$(masked-subspace completion bash)"'
+    parser.add_argument("shell", choices=("bash", "zsh"))
 
 
 def _data(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +129,7 @@ def _data(parser: argparse.ArgumentParser) -> None:
     fetching.add_argument("--force", action="store_true", help="fetch again even if it is here")
     for action in (listing, fetching):
         action.add_argument(
-            "--data-home", type=Path, metavar="DIR", help="folder of <name>.npz that is looked at first"
+            "--data-home", type=_path, metavar="DIR", help="folder of <name>.npz that is looked at first"
         )
         _output(action)
 
@@ -104,14 +141,54 @@ def _bench(parser: argparse.ArgumentParser) -> None:
 
 def _output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a summary")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
 
 def _positive(text: str) -> int:
+    return _whole(text, 1, "above 0")
+
+
+def _seed(text: str) -> int:
+    return _whole(text, 0, "from 0 to 4294967295", 2**32 - 1)
+
+
+def _jobs(text: str) -> int:
+    return -1 if text == "-1" else _whole(text, 1, "above 0 (or -1 for all cores)")
+
+
+def _whole(text: str, least: int, wanted: str, most: int = 2**62) -> int:
     try:
         value = int(text)
     except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+        value = least - 1
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {wanted}")
     return value
+
+
+def _clusters(text: str) -> int | str | tuple[int, int]:
+    if text.strip().lower() == "auto":
+        return "auto"
+    low, dash, high = text.partition("-")
+    if not dash or not low:
+        return _positive(text)
+    bounds = _positive(low), _positive(high)
+    if bounds[0] >= bounds[1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range; write LOW-HIGH with LOW below HIGH, e.g. 2-9")
+    return bounds
+
+
+def _gigabytes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of gigabytes above 0")
+    return value
+
+
+def _path(text: str) -> Path:
+    if not text or "\0" in text:
+        raise argparse.ArgumentTypeError(f"{text!r} is no possible file name")
+    return Path(text)

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from masked_subspace.inputs.samples import clean_text
+from masked_subspace.inputs.text import clean_text
 
 
 def say(options: Namespace, text: str) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-from masked_subspace.cli.exits import CommandError, Exit
+from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.printing import say, say_json
+from masked_subspace.cli.stored_runs import StoredRun, load_alike
 from masked_subspace.report import ReportContent, Run, Table, write_report
-from masked_subspace.report.archive import load_run
 
 
 def run(options: Namespace) -> int:
@@ -23,25 +22,17 @@ def run(options: Namespace) -> int:
 
         write_report(report_content(options.runs[0]), out)
     else:
-        write_report(_together([load_run(folder) for folder in options.runs], options.runs), out)
+        write_report(_together(load_alike(options.runs)), out)
     say(options, f"wrote {out}")
     say_json(options, {"report": str(out)})
     return Exit.OK
 
 
-def _together(contents: Sequence[ReportContent], folders: Sequence[Path]) -> ReportContent:
-    first = contents[0]
-    if len(contents) == 1:
+def _together(stored: Sequence[StoredRun]) -> ReportContent:
+    first = stored[0].content
+    if len(stored) == 1:
         return first
-    for content, folder in zip(contents, folders, strict=True):
-        if len(content.runs[0].labels) != len(first.runs[0].labels):
-            raise CommandError(
-                f"{folder} has another number of samples than {folders[0]}: runs of one data set compare"
-            )
-    runs = tuple(
-        replace(content.runs[0], name=f"{content.runs[0].name} ({folder.name})")
-        for content, folder in zip(contents, folders, strict=True)
-    )
+    runs = tuple(replace(one.content.runs[0], name=one.title) for one in stored)
     return replace(first, title="Comparison of runs", runs=runs, tables=(comparison_table(runs),))
 
 

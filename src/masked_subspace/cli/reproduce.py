@@ -14,6 +14,7 @@ from masked_subspace.experiments.publish import Published, Request, publish, wit
 from masked_subspace.experiments.render import terminal
 from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.runner import RunOptions, run_cells
+from masked_subspace.experiments.settings import dataset_key
 
 
 def run(options: Namespace) -> int:
@@ -21,7 +22,7 @@ def run(options: Namespace) -> int:
     request = Request(
         part=options.part,
         settings=_tuple(options.setting),
-        datasets=_tuple(options.dataset),
+        datasets=_tuple([dataset_key(name) for name in options.dataset or ()]),
         methods=_tuple(options.method),
         trials=options.trials,
         first_trial=options.first_trial,
@@ -29,6 +30,8 @@ def run(options: Namespace) -> int:
         threads=options.threads,
         compute=not options.show_only,
     )
+    if request.part != "figures":
+        request.cells()  # a wrong name is said before a folder is made
     Results(options.out / DATABASE).close()  # a folder that cannot be written is said before any data is loaded
     request, missing = without_missing(request) if request.compute else (request, {})
     for dataset, reason in missing.items():

@@ -64,7 +64,7 @@ class Request:
             entry = table_entry(table)
             datasets = None if datasets is None else tuple(one for one in datasets if one in entry["datasets"])
             rows = {row: (row, method_title(row)) for row in table_methods(table)}
-            methods = None if methods is None else tuple(one for one in methods if match(one, rows))
+            methods = None if methods is None else tuple(one for one in methods if ":" in one or match(one, rows))
             if datasets == () or methods == ():
                 return []
         return cells(

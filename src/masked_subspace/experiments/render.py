@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from masked_subspace.inputs.samples import clean_text
+from masked_subspace.inputs.text import clean_text
 from masked_subspace.report.record import Table
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from masked_subspace._common.files import FileError, ensure_folder
 
 DATABASE = "results.sqlite"
+_VERSION = 1  # of the tables below; another number is another program's file
 _FOREIGN_CLAIM_SECONDS = 6 * 3600.0
 
 _SCHEMA = """
@@ -65,17 +66,56 @@ def _is_alive(claimant: str) -> bool:
 class Results:
     """Reading and writing cells. Every write is one transaction: it is there completely or not at all."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience: float = 60.0) -> None:
         ensure_folder(path.parent)
         self.path = path
-        try:
-            self._connection = sqlite3.connect(path, timeout=60.0, isolation_level=None)
+        with self._explaining():
+            self._connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
             self._connection.execute("PRAGMA journal_mode=WAL")
             self._connection.execute("PRAGMA synchronous=NORMAL")
+            self._check_version()
             self._connection.executescript(_SCHEMA)
+            self._connection.execute(f"PRAGMA user_version={_VERSION}")
+            self._check_columns()
+
+    def _check_version(self) -> None:
+        (found,) = self._connection.execute("PRAGMA user_version").fetchone()
+        if found not in (0, _VERSION):  # 0: a new file, or one from before versions were written
+            raise FileError(
+                f"{self.path} has version {found} of the results database, this program knows {_VERSION}; "
+                "use the program that made it or choose another --out"
+            )
+
+    def _check_columns(self) -> None:
+        """A file of another program may hold tables of our names; say so before a query stumbles over it."""
+        with sqlite3.connect(":memory:") as fresh:
+            fresh.executescript(_SCHEMA)
+            for table in ("cells", "data", "artifacts"):
+                wanted = {row[1] for row in fresh.execute(f"PRAGMA table_info({table})")}
+                there = {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}
+                if not wanted <= there:
+                    raise FileError(
+                        f"{self.path} is no results database of this program: its table {table} lacks "
+                        f"{', '.join(sorted(wanted - there))}; choose another --out"
+                    )
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """sqlite's errors as one line that says what to do."""
+        try:
+            yield
         except sqlite3.Error as error:
-            raise FileError(f"cannot use {path} as the results database: {error}; choose another --out") from error
+            text = str(error)
+            if "locked" in text or "busy" in text:
+                remedy = "another process is writing to it: wait for it or choose another --out"
+            elif "malformed" in text or "not a database" in text or isinstance(error, sqlite3.IntegrityError):
+                remedy = "the file is damaged: move it away and compute again, or choose another --out"
+            elif "full" in text or "disk" in text:
+                remedy = "free some space or choose another --out"
+            else:
+                remedy = "choose another --out"
+            raise FileError(f"cannot use {self.path} as the results database: {text}; {remedy}") from error
 
     def close(self) -> None:
         """Close the file."""
@@ -89,16 +129,19 @@ class Results:
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        try:
+        with self._explaining():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
             self._connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            raise FileError(f"cannot write {self.path}: {error}; free some space or choose another --out") from error
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
+        with self._explaining():
+            return self._connection.execute(query, values).fetchall()
 
     def claim(self, key: str, identity: Mapping[str, Any], *, retry_failed: bool = False) -> bool:
         """Take a cell that nobody has; a claim whose process is gone counts as nobody's."""
@@ -133,15 +176,15 @@ class Results:
 
     def get(self, key: str, loose_key: str | None = None) -> dict[str, Any] | None:
         """A finished or failed cell; with `loose_key` also one that other code computed, the newest first."""
-        row = self._connection.execute("SELECT * FROM cells WHERE key = ?", (key,)).fetchone()
+        row = next(iter(self._rows("SELECT * FROM cells WHERE key = ?", (key,))), None)
         if (row is None or row["state"] != "done") and loose_key is not None:
             query = "SELECT * FROM cells WHERE loose_key = ? AND state = 'done' ORDER BY finished_at DESC LIMIT 1"
-            row = self._connection.execute(query, (loose_key,)).fetchone() or row
+            row = next(iter(self._rows(query, (loose_key,))), row)
         return None if row is None or row["state"] == "claimed" else dict(row)
 
     def all_done(self) -> list[dict[str, Any]]:
         """Every finished cell."""
-        return [dict(row) for row in self._connection.execute("SELECT * FROM cells WHERE state = 'done' ORDER BY key")]
+        return [dict(row) for row in self._rows("SELECT * FROM cells WHERE state = 'done' ORDER BY key")]
 
     def remember_data(self, dataset: str, trial: int, data_hash: str, origin: str) -> None:
         """Keep which samples a trial had, so that tables can be written without loading them."""
@@ -150,12 +193,12 @@ class Results:
 
     def known_data(self) -> dict[tuple[str, int], str]:
         """The hash of every trial seen so far."""
-        rows = self._connection.execute("SELECT dataset, trial, hash FROM data")
+        rows = self._rows("SELECT dataset, trial, hash FROM data")
         return {(row["dataset"], row["trial"]): row["hash"] for row in rows}
 
     def artifact(self, key: str) -> bytes | None:
         """Stored bytes (the arrays behind Table 3 and the figures)."""
-        row = self._connection.execute("SELECT content FROM artifacts WHERE key = ?", (key,)).fetchone()
+        row = next(iter(self._rows("SELECT content FROM artifacts WHERE key = ?", (key,))), None)
         return None if row is None else bytes(row["content"])
 
     def store_artifact(self, key: str, content: bytes) -> None:
@@ -165,7 +208,7 @@ class Results:
 
     def count(self, keys: Iterable[str]) -> int:
         """How many of these cells are over, well or badly."""
-        rows = self._connection.execute("SELECT key FROM cells WHERE state != 'claimed'")
+        rows = self._rows("SELECT key FROM cells WHERE state != 'claimed'")
         over = {row["key"] for row in rows}
         return sum(key in over for key in keys)
 

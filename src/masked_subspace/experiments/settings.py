@@ -6,9 +6,11 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import packages_distributions, version
 from importlib.resources import files
 from typing import Any
 
+from masked_subspace import registry
 from masked_subspace.registry import METHODS, SettingError, did_you_mean, match
 
 SETTINGS = ("paper", "paper-literal", "tuned", "auto")
@@ -21,10 +23,12 @@ class Fit:
     method: str
     parameters: dict[str, Any] = field(default_factory=dict)
     mask_from: Fit | None = None
+    package: dict[str, str] = field(default_factory=dict)  # whose clusterer it is, if not ours, and which version
 
     def plain(self) -> dict[str, Any]:
         """As JSON can hold it; part of a cell's key."""
         return {
+            **({"package": self.package} if self.package else {}),
             "method": self.method,
             "parameters": self.parameters,
             "mask_from": None if self.mask_from is None else self.mask_from.plain(),
@@ -140,8 +144,14 @@ def cells(
     entry = table_entry(table)
     titles = _toml("tables")["dataset_names"]
     chosen = _chosen(datasets, entry["datasets"], "--dataset", {name: (name, titles[name]) for name in titles})
+    for dataset in chosen:
+        _refuse_set_of_another_table(dataset, table)
+    foreign = tuple(name for name in methods or () if ":" in name)
+    own = tuple(name for name in methods or () if ":" not in name)
     known = table_methods(table)
-    wanted = _chosen(methods, known, "--method", {row: (row, method_title(row)) for row in known})
+    wanted = (
+        [] if foreign and not own else _chosen(own, known, "--method", {row: (row, method_title(row)) for row in known})
+    )
     left_out = _toml("tables").get("left_out", {})
     found = []
     for dataset in chosen:
@@ -149,7 +159,34 @@ def cells(
         start = _toml("tables")["first_trial"].get(dataset, 0) if first_trial is None else first_trial
         for trial in range(start, start + (trials or entry["trials"])):
             found += list(_cells_of(table, rows, settings or SETTINGS, dataset, trial))
+            found += [Cell(table, name, "auto", dataset, trial, _foreign_fit(name, settings)) for name in foreign]
     return found
+
+
+def _foreign_fit(name: str, settings: Sequence[str] | None) -> Fit:
+    """Anybody's clusterer as it comes; its package's version is part of what determines the result."""
+    if settings and "auto" not in settings:
+        raise SettingError(f"--method {name!r} has no settings of the paper; --setting auto runs it as it comes")
+    path = registry.resolve(name).path
+    package = path.partition(":")[0].partition(".")[0]
+    versions = {one: version(one) for one in packages_distributions().get(package, ())[:1]}
+    return Fit(path, package=versions)
+
+
+def _refuse_set_of_another_table(dataset: str, table: str) -> None:
+    """The paper's sets stand in the tables that the paper has; other sets (digits) may stand in for any."""
+    holding = [name for name in table_names() if dataset in table_entry(name)["datasets"]]
+    if holding and table not in holding:
+        raise SettingError(
+            f"--dataset {dataset!r} is not in {table} of the paper but in {holding[0]}; "
+            f"masked-subspace reproduce {holding[0]} --dataset {dataset}"
+        )
+
+
+def dataset_key(name: str) -> str:
+    """A data set by its key or title in any spelling; the name itself if no table knows it."""
+    titles = _toml("tables")["dataset_names"]
+    return match(name, {key: (key, title) for key, title in titles.items()}) or name
 
 
 def _cells_of(table: str, rows: Iterable[str], settings: Sequence[str], dataset: str, trial: int) -> Iterator[Cell]:

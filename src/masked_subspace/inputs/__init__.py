@@ -1,42 +1,83 @@
-"""`read_samples(path)`: samples from .npy, .npz, .csv, .parquet or a folder of images, as a person would expect."""
+"""`read_samples(path)`: samples from a file, a folder or standard input, as a person would expect."""
 
 from __future__ import annotations
 
+import hashlib
+import sys
+import tempfile
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from masked_subspace.inputs.arrays import read_npy, read_npz
-from masked_subspace.inputs.images import read_folder
+from masked_subspace.inputs.adjust import scaled, without_missing
+from masked_subspace.inputs.limits import ARRAY_BYTES, read_at_most, regular_file
 from masked_subspace.inputs.pairs import KnownPairs, read_pairs
-from masked_subspace.inputs.samples import InputError, Samples, clean_text
-from masked_subspace.inputs.tables import read_csv, read_parquet
+from masked_subspace.inputs.registry import FOLDERS, by_content, by_ending, kinds
+from masked_subspace.inputs.samples import InputError, ReadOptions, Samples, Source, fingerprint
+from masked_subspace.inputs.text import clean_text
 
-__all__ = ["InputError", "KnownPairs", "Samples", "clean_text", "read_pairs", "read_samples"]
+__all__ = ["InputError", "KnownPairs", "ReadOptions", "Samples", "clean_text", "read_pairs", "read_samples"]
 
 
-def read_samples(
-    path: str | Path,
-    *,
-    label_column: str | None = None,
-    image_side: int | None = None,
-    max_text_bytes: int | None = None,
-) -> Samples:
-    """Read samples, and whatever names and known classes come with them."""
+def read_samples(path: str | Path, options: ReadOptions | None = None, **more: Any) -> Samples:
+    """Read samples, and whatever names and known classes come with them; `more` are fields of `ReadOptions`."""
+    options = replace(options or ReadOptions(), **more)
     path = Path(path)
+    shown = "standard input" if str(path) == "-" else clean_text(str(path))
+    samples = without_missing(_read(path, options), shown, options.impute, options.missing)
+    return scaled(samples, options.scale)
+
+
+def _read(path: Path, options: ReadOptions) -> Samples:
+    if str(path) == "-":
+        return _from_standard_input(options)
+    source = Source(path, clean_text(str(path)), options)
     try:
         if path.is_dir():
-            return read_folder(path, image_side)
-        if not path.exists():
-            raise InputError(f"there is no file or folder {clean_text(str(path))}")
-        suffix = path.suffix.lower()
-        if suffix == ".npy":
-            return read_npy(path)
-        if suffix == ".npz":
-            return read_npz(path)
-        if suffix in (".csv", ".tsv", ".txt"):
-            return read_csv(path, label_column, max_text_bytes)
-        if suffix in (".parquet", ".pq"):
-            return read_parquet(path, label_column)
+            samples = _from_folder(source)
+            content = b"\n".join(name.encode("utf-8", "replace") for name in samples.names or ())
+            return _named(samples, hashlib.sha256(content).hexdigest())
+        regular_file(path)
+        known = by_ending(path)
+        if known is None:
+            ending = path.suffix or "no ending"
+            raise InputError(f"{source.shown} is of an unknown kind ({clean_text(ending)}); {kinds()} can be read")
+        samples = known.reader()(source)
+        with path.open("rb") as stream:
+            return _named(samples, hashlib.file_digest(stream, "sha256").hexdigest())
     except PermissionError as error:
-        raise InputError(f"{clean_text(str(path))} may not be read: {error.strerror}") from error
-    kinds = ".npy, .npz, .csv, .parquet or a folder of images"
-    raise InputError(f"{clean_text(str(path))} is of an unknown kind ({suffix or 'no ending'}); {kinds} can be read")
+        raise InputError(f"{source.shown} may not be read: {error.strerror}") from error
+    except OSError as error:
+        raise InputError(f"{source.shown} cannot be read: {error.strerror or error}") from error
+    except ValueError as error:
+        if isinstance(error, InputError) or "null" not in str(error):
+            raise
+        raise InputError(f"{source.shown} is no possible file name: {error}") from error
+
+
+def _from_folder(source: Source) -> Samples:
+    for name in FOLDERS:
+        module = import_module(f"masked_subspace.inputs.{name}")
+        if module.is_one(source.path):
+            samples: Samples = module.read(source)
+            return samples
+    raise InputError(f"{source.shown} holds nothing that can be read")
+
+
+def _from_standard_input(options: ReadOptions) -> Samples:
+    limit = ARRAY_BYTES if options.max_bytes is None else options.max_bytes
+    content = read_at_most(sys.stdin.buffer, "standard input", limit)
+    if not content:
+        raise InputError("standard input is empty")
+    known = by_content(content[:64])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"input{known.endings[0]}"
+        path.write_bytes(content)
+        samples = known.reader()(Source(path, "standard input", options))
+    note = f"standard input is read as {known.name}"
+    return _named(replace(samples, notes=(note, *samples.notes)), hashlib.sha256(content).hexdigest())
+
+
+def _named(samples: Samples, of_file: str) -> Samples:
+    return replace(samples, fingerprints={"file": of_file[:16], "numbers": fingerprint(samples.X)})

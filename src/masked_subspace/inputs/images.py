@@ -1,44 +1,127 @@
-"""Reading a folder of images: gray values as features; sub-folders, if all images lie in them, are the classes."""
+"""Reading a folder of images: pixels as features; sub-folders, if all images lie in them, are the classes."""
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from masked_subspace.inputs.samples import InputError, Samples, checked_matrix, clean_text, numbered_classes
+from masked_subspace.inputs.limits import ARRAY_BYTES, check_size
+from masked_subspace.inputs.samples import (
+    Array,
+    InputError,
+    MissingExtraError,
+    Samples,
+    Source,
+    checked_matrix,
+    numbered_classes,
+)
+from masked_subspace.inputs.text import clean_text, listed, one_line
 
 EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp"})
 MAX_PIXELS = 50_000_000
 _COMMON_SIDE = 32
 _LARGEST_KEPT_SIDE = 64
+_DEEP_MODES = ("I", "F", "I;16", "I;16B", "I;16L", "I;16N")  # more than 8 bits a pixel
+_ORIENTATION = 0x0112
 
 
-def read_folder(folder: Path, side: int | None = None) -> Samples:
-    """All images below `folder` in natural order, gray, in one size (32 × 32 unless they agree on a small one)."""
+class UnreadableImageError(InputError):
+    """One image that cannot be used."""
+
+
+@dataclass
+class _Found:
+    """What the images gave so far, and what a person should hear about them."""
+
+    pixels: list[Array] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    is_deep: list[bool] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    remarks: Counter[str] = field(default_factory=Counter)
+
+
+def is_one(folder: Path) -> bool:
+    """Any folder may hold images."""
+    return folder.is_dir()
+
+
+def read(source: Source) -> Samples:
+    """All images below the folder in natural order, in one size (32 × 32 unless they agree on a small one)."""
     try:
         import PIL.Image
+        import PIL.ImageOps
     except ImportError as error:
-        raise InputError(f"reading images from {folder} needs pillow: pip install 'masked-subspace[data]'") from error
-    files = sorted((path for path in folder.rglob("*") if _is_image(path)), key=_natural)
+        raise MissingExtraError(
+            f"reading images from {source.shown} needs pillow: pip install 'masked-subspace[data]'"
+        ) from error
+    folder, options = source.path, source.options
+    everything = sorted((path for path in folder.rglob("*") if not path.is_dir()), key=_natural)
+    files = [path for path in everything if _is_image(path)]
     if not files:
-        raise InputError(f"{folder} holds no images ({', '.join(sorted(EXTENSIONS))})")
-    size = (side, side) if side else _common_size(files, PIL.Image)
-    pixels = np.stack([_gray(path, size, PIL.Image) for path in files])
-    names = tuple(clean_text(path.relative_to(folder).as_posix()) for path in files)
-    target, class_names, notes = None, None, [f"{len(files)} images as {size[0]} × {size[1]} gray pixels"]
-    if all(path.parent != folder for path in files) and len({path.parent for path in files}) > 1:
-        target, class_names = numbered_classes([path.relative_to(folder).parts[0] for path in files])
+        raise InputError(f"{source.shown} holds no images ({', '.join(sorted(EXTENSIONS))})")
+    found = _Found()
+    size = (options.image_side,) * 2 if options.image_side else _common_size(files, PIL, options.skip_unreadable)
+    check_size(
+        4 * len(files) * size[0] * size[1] * (3 if options.color else 1), source.shown, source.limit(ARRAY_BYTES)
+    )
+    for path in files:
+        try:
+            _add(found, path, size, PIL, options.color)
+        except UnreadableImageError as error:
+            if not options.skip_unreadable:
+                raise
+            found.unreadable.append(f"{_name(path, folder)} ({error.__cause__ or 'too large'})")
+    if len(found.files) < 2:
+        raise InputError(f"{source.shown} has {len(found.files)} images that can be read; at least 2 are needed")
+    return _samples(found, size, source, [path for path in everything if path not in set(files)])
+
+
+def _samples(found: _Found, size: tuple[int, int], source: Source, others: list[Path]) -> Samples:
+    folder, color = source.path, source.options.color
+    pixels = _one_scale(found)
+    names = tuple(_name(path, folder) for path in found.files)
+    notes = [f"{len(names)} images as {size[0]} × {size[1]} {'colour' if color else 'gray'} pixels"]
+    notes += [f"{count} images {remark}" for remark, count in found.remarks.items()]
+    if found.unreadable:
+        notes.append(f"{len(found.unreadable)} images cannot be read and are left out: {listed(found.unreadable, 20)}")
+    if others:
+        notes.append(f"{len(others)} files are no images: {listed([_name(path, folder) for path in others])}")
+    target, class_names = None, None
+    outside = [path for path in found.files if path.parent == folder]
+    if not outside and len({path.parent for path in found.files}) > 1:
+        target, class_names = numbered_classes([path.relative_to(folder).parts[0] for path in found.files])
         notes.append("sub-folders are taken as the truth to compare with")
-    X = checked_matrix(pixels.reshape(len(files), -1), str(folder))
-    return Samples(X, names, target, class_names, (size[1], size[0]), tuple(notes))
+    elif outside and len(outside) < len(found.files):
+        notes.append(f"sub-folders are not taken as classes: {len(outside)} images lie in none")
+    shape = (size[1], size[0], 3) if color else (size[1], size[0])
+    X = checked_matrix(pixels.reshape(len(names), -1), source.shown)
+    return Samples(X, names, target, class_names, shape, tuple(clean_text(note) for note in notes))
+
+
+def _one_scale(found: _Found) -> Array:
+    """Pixels from 0 to 255: eight bits as they are, deeper ones by the range that all of them take together."""
+    deep = np.array(found.is_deep)
+    if not deep.any():
+        return np.stack(found.pixels).astype(np.uint8)
+    pixels = np.stack(found.pixels).astype(np.float32)
+    low, high = float(pixels[deep].min()), float(pixels[deep].max())
+    pixels[deep] = (pixels[deep] - low) * (255.0 / (high - low if high > low else 1.0))
+    found.remarks[f"of more than 8 bits are scaled from {low:g} … {high:g} to 0 … 255"] = int(deep.sum())
+    return pixels
 
 
 def _is_image(path: Path) -> bool:
     return path.suffix.lower() in EXTENSIONS and path.is_file() and not path.name.startswith(".")
+
+
+def _name(path: Path, folder: Path) -> str:
+    return clean_text(path.relative_to(folder).as_posix())
 
 
 def _natural(path: Path) -> list[tuple[int, int, str]]:
@@ -47,34 +130,69 @@ def _natural(path: Path) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isascii() and part.isdigit() else (1, 0, part) for part in parts]
 
 
+def _unreadable(path: Path, reason: str) -> UnreadableImageError:
+    return UnreadableImageError(
+        f"{clean_text(str(path))} cannot be read as an image ({one_line(reason)[:100]}); "
+        "repair or remove it, or leave such images out with --skip-unreadable"
+    )
+
+
 def _open(path: Path, library: Any) -> Any:
     try:
-        image = library.open(path)
-        if image.width * image.height > MAX_PIXELS:
-            raise InputError(f"{clean_text(str(path))} has {image.width} × {image.height} pixels; shrink it first")
-        return image
-    except (OSError, SyntaxError, library.DecompressionBombError) as error:
-        raise InputError(f"{clean_text(str(path))} cannot be read as an image; repair or remove it") from error
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = library.Image.open(path)
+    except Exception as error:  # whatever a decoder raises is about the file
+        raise _unreadable(path, type(error).__name__) from error
+    if image.width * image.height > MAX_PIXELS:
+        image.close()
+        raise UnreadableImageError(
+            f"{clean_text(str(path))} has {image.width} × {image.height} pixels; shrink it first"
+        )
+    return image
 
 
-def _common_size(files: list[Path], library: Any) -> tuple[int, int]:
+def _common_size(files: list[Path], library: Any, skip: bool) -> tuple[int, int]:
     sizes = set()
     for path in files:
-        with _open(path, library) as image:
-            sizes.add(image.size)
+        try:
+            with _open(path, library) as image:
+                turned = _orientation(image) in (5, 6, 7, 8)
+                sizes.add(image.size[::-1] if turned else image.size)
+        except UnreadableImageError:
+            if not skip:
+                raise
         if len(sizes) > 1:
             return _COMMON_SIDE, _COMMON_SIDE
-    (size,) = sizes
+    size: tuple[int, int] = next(iter(sizes), (_COMMON_SIDE, _COMMON_SIDE))
     return size if max(size) <= _LARGEST_KEPT_SIDE else (_COMMON_SIDE, _COMMON_SIDE)
 
 
-def _gray(path: Path, size: tuple[int, int], library: Any) -> Any:
+def _orientation(image: Any) -> int:
+    try:
+        return int(image.getexif().get(_ORIENTATION, 1))
+    except Exception:  # a damaged tag is no tag
+        return 1
+
+
+def _add(found: _Found, path: Path, size: tuple[int, int], library: Any, color: bool) -> None:
     with _open(path, library) as image, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        turned, frames = _orientation(image) not in (0, 1), int(getattr(image, "n_frames", 1))
         try:
-            gray = image.convert("L")
-            if gray.size != size:
-                gray = gray.resize(size, library.Resampling.BOX)
-        except (OSError, SyntaxError, ValueError) as error:
-            raise InputError(f"{clean_text(str(path))} is damaged ({error}); repair or remove it") from error
-        return np.asarray(gray, dtype=np.uint8)
+            is_deep = image.mode in _DEEP_MODES
+            upright = library.ImageOps.exif_transpose(image) if turned else image
+            flat = upright.convert("F" if is_deep else "RGB" if color else "L")
+            if flat.size != size:
+                flat = flat.resize(size, library.Image.Resampling.BOX)
+            pixels = np.asarray(flat, dtype=np.float32 if is_deep else np.uint8)
+        except Exception as error:  # whatever a decoder raises is about the file
+            raise _unreadable(path, str(error)) from error
+    if is_deep and not np.isfinite(pixels).all():
+        raise _unreadable(path, "it holds values that are no numbers")
+    found.pixels.append(np.repeat(pixels[:, :, None], 3, axis=2) if is_deep and color else pixels)
+    found.files.append(path)
+    found.is_deep.append(is_deep)
+    found.remarks["are turned upright as their camera noted"] += turned
+    found.remarks["have several frames, of which the first is read"] += frames > 1
+    found.remarks += Counter()  # drops what did not happen

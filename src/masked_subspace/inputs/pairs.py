@@ -3,53 +3,106 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace.inputs.samples import InputError, Samples, clean_text
+from masked_subspace.inputs.limits import TEXT_BYTES, check_size, regular_file
+from masked_subspace.inputs.samples import InputError, Samples
+from masked_subspace.inputs.text import cell_text, clean_text
 
 _MUST = frozenset({"must", "must-link", "must_link", "same", "together", "1", "+1", "true"})
 _CANNOT = frozenset({"cannot", "cannot-link", "cannot_link", "different", "apart", "0", "-1", "false"})
+_HEADS = frozenset({"kind", "type", "link", "constraint", "relation", "pair", "value"})
 
 
 @dataclass(frozen=True)
 class KnownPairs:
-    """Pairs of row indices, m × 2 each."""
+    """Pairs of row indices, m × 2 each, every pair once."""
 
     must_link: npt.NDArray[np.int64]
     cannot_link: npt.NDArray[np.int64]
+    repeated: int = 0  # lines that said again what another line says
 
     def fit_arguments(self) -> dict[str, Any]:
         """Keywords for an estimator's `fit`; pairs of a kind nobody gave are left out."""
         pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
         return {name: array for name, array in pairs.items() if len(array)}
 
+    def kept_by(self, labels: npt.NDArray[Any]) -> tuple[int, int]:
+        """How many must-links and how many cannot-links a clustering keeps."""
+        together, apart = (labels[pairs] for pairs in (self.must_link, self.cannot_link))
+        return int((together[:, 0] == together[:, 1]).sum()), int((apart[:, 0] != apart[:, 1]).sum())
+
+
+@dataclass
+class _Rows:
+    """Which row a text means: a sample's name, or its row in the file from 0."""
+
+    samples: Samples
+    by_name: dict[str, int] = field(default_factory=dict)
+    ambiguous: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        for row, name in enumerate(self.samples.names or ()):
+            for text in {name, name.strip(), cell_text(name)}:
+                if self.by_name.setdefault(text, row) != row:
+                    self.ambiguous.add(text)
+        self.by_number = {number: row for row, number in enumerate(self.samples.rows or range(self.samples.n_samples))}
+
+    def find(self, text: str) -> int | None:
+        """The row, or None if there is no such sample."""
+        if text in self.by_name:
+            return self.by_name[text]
+        return self.by_number.get(int(text)) if text.isascii() and text.isdigit() and len(text) < 19 else None
+
 
 def read_pairs(path: Path, samples: Samples) -> KnownPairs:
-    """Known pairs; a sample is meant by its name if the data has names, else by its row number from 0."""
-    rows_of = {name: row for row, name in enumerate(samples.names or ())}
-    found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        for number, cells in enumerate(csv.reader(stream), start=1):
-            if not cells or (number == 1 and _is_header(cells)):
-                continue
-            where = f"{path}, line {number}"
-            if len(cells) != 3:
-                raise InputError(f"{where}: three values are needed (first, second, must or cannot), not {len(cells)}")
-            first, second = (_row(cell.strip(), rows_of, samples.n_samples, where) for cell in cells[:2])
-            if first == second:
-                raise InputError(f"{where}: a sample is paired with itself")
-            found[_kind(cells[2], where)].append((first, second))
-    as_pairs = {kind: np.array(pairs, dtype=np.int64).reshape(-1, 2) for kind, pairs in found.items()}
-    return KnownPairs(as_pairs[True], as_pairs[False])
+    """Known pairs; every line is checked, and a first line counts as a header only if it reads like one."""
+    check_size(regular_file(path, "--pairs"), f"{clean_text(str(path))} (--pairs)", TEXT_BYTES)
+    rows, shown = _Rows(samples), clean_text(str(path))
+    said: dict[tuple[int, int], tuple[bool, int]] = {}
+    repeated = 0
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            for number, cells in enumerate(csv.reader(stream), start=1):
+                if not cells or (number == 1 and _is_header(cells, rows)):
+                    continue
+                pair, must = _pair(cells, rows, f"{shown}, line {number}")
+                earlier = said.setdefault(pair, (must, number))
+                if earlier[0] != must:
+                    raise InputError(f"{shown}: lines {earlier[1]} and {number} say opposite things of one pair")
+                repeated += earlier[1] != number
+    except UnicodeDecodeError as error:
+        raise InputError(f"{shown} (--pairs) is not UTF-8 text ({error.reason} at byte {error.start})") from error
+    except csv.Error as error:
+        raise InputError(f"{shown} (--pairs) cannot be read as a table: {error}") from error
+    except OSError as error:
+        raise InputError(f"{shown} (--pairs) may not be read: {error.strerror}") from error
+    if not said:
+        raise InputError(f"{shown} (--pairs) holds no pair; a line is: first, second, must or cannot")
+    kinds = {kind: [pair for pair, (must, _) in said.items() if must is kind] for kind in (True, False)}
+    must_link, cannot_link = (np.array(kinds[kind], dtype=np.int64).reshape(-1, 2) for kind in (True, False))
+    return KnownPairs(must_link, cannot_link, repeated)
 
 
-def _is_header(cells: list[str]) -> bool:
-    return cells[-1].strip().lower() not in _MUST | _CANNOT
+def _is_header(cells: list[str], rows: _Rows) -> bool:
+    texts = [cell.strip() for cell in cells]
+    return (
+        len(texts) == 3 and texts[2].lower() in _HEADS and rows.find(texts[0]) is None and rows.find(texts[1]) is None
+    )
+
+
+def _pair(cells: list[str], rows: _Rows, where: str) -> tuple[tuple[int, int], bool]:
+    if len(cells) != 3:
+        raise InputError(f"{where}: three values are needed (first, second, must or cannot), not {len(cells)}")
+    first, second = (_row(cell.strip(), rows, where) for cell in cells[:2])
+    if first == second:
+        raise InputError(f"{where}: a sample is paired with itself")
+    return (min(first, second), max(first, second)), _kind(cells[2], where)
 
 
 def _kind(text: str, where: str) -> bool:
@@ -59,11 +112,11 @@ def _kind(text: str, where: str) -> bool:
     raise InputError(f"{where}: {clean_text(text)[:40]!r} is neither must nor cannot")
 
 
-def _row(text: str, rows_of: dict[str, int], n_samples: int, where: str) -> int:
-    if text in rows_of:
-        return rows_of[text]
-    if text.isascii() and text.isdigit() and int(text) < n_samples:
-        return int(text)
-    raise InputError(
-        f"{where}: {clean_text(text)[:40]!r} is neither a sample's name nor a row from 0 to {n_samples - 1}"
-    )
+def _row(text: str, rows: _Rows, where: str) -> int:
+    row = rows.find(text)
+    if text in rows.ambiguous:
+        raise InputError(f"{where}: {clean_text(text)[:40]!r} is the name of several samples; give their rows")
+    if row is None:
+        last = max(rows.by_number)
+        raise InputError(f"{where}: {clean_text(text)[:40]!r} is neither a sample's name nor a row from 0 to {last}")
+    return row

@@ -1,65 +1,141 @@
-"""What every reader returns, and the checks that every input passes."""
+"""What every reader takes and returns, and the checks that every input passes."""
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array, issparse
+
+from masked_subspace.inputs.text import clean_text, listed
 
 Array = npt.NDArray[Any]
 
-LABEL_NAMES = frozenset({"label", "labels", "target", "class", "y", "truth"})
+LABEL_NAMES = frozenset({"label", "labels", "target", "class", "y", "truth", "gnd"})
 
 
 class InputError(ValueError):
     """An input that cannot be used; the text names the file, what is wrong with it and the remedy."""
 
 
+class MissingExtraError(InputError):
+    """An input that needs a package which is not installed."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What a person may say about how their data is to be read."""
+
+    features: tuple[str, ...] = ()  # columns to use; empty: all that look like measurements
+    drop: tuple[str, ...] = ()
+    name_column: str | None = None
+    label_column: str | None = None
+    decimal: str | None = None  # "." or ","; None: recognised
+    impute: str = "none"  # or median, knn
+    missing: str = "error"  # or drop, ignore
+    scale: str = "none"  # or standard
+    image_side: int | None = None
+    color: bool = False
+    skip_unreadable: bool = False
+    max_bytes: int | None = None  # None: each format's own bound
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to be read, and what a person calls it (standard input is kept in a temporary file)."""
+
+    path: Path
+    shown: str
+    options: ReadOptions = ReadOptions()
+
+    def limit(self, usual: int) -> int:
+        """How many bytes may be taken."""
+        return usual if self.options.max_bytes is None else self.options.max_bytes
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the input and what became of it."""
+
+    name: str
+    role: str  # feature, name, truth or ignored
+    why: str = ""
+    missing: int = 0
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return {"name": self.name, "role": self.role, "why": self.why, "missing": self.missing}
+
+
 @dataclass(frozen=True)
 class Samples:
     """Samples as rows, with all that was known about them."""
 
-    X: Array
+    X: Any  # dense, or a csr_array; may hold NaN until `filled` has dealt with them
     names: tuple[str, ...] | None = None
     target: npt.NDArray[np.int64] | None = None  # known classes, numbered from 0
     class_names: tuple[str, ...] | None = None  # class_names[k] is what class k is called
     images_shape: tuple[int, ...] | None = None
     notes: tuple[str, ...] = ()  # decisions of the reader that a person should hear about
+    columns: tuple[Column, ...] = ()  # tables only: every column and its role
+    rows: tuple[int, ...] | None = None  # rows of the file, where some of them were left out
+    fingerprints: Mapping[str, str] = field(default_factory=dict)  # of the file and of the numbers
 
     @property
     def n_samples(self) -> int:
         """How many rows there are."""
         return int(self.X.shape[0])
 
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of X's columns, where they have names."""
+        return tuple(one.name for one in self.columns if one.role == "feature") or None
+
 
 def numbered_classes(values: Sequence[Any] | Array) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Class numbers from 0, and the name of each."""
     classes, numbers = np.unique(np.asarray(values), return_inverse=True)
-    return numbers.astype(np.int64), tuple(clean_text(str(value)) for value in classes)
+    return numbers.astype(np.int64).ravel(), tuple(clean_text(str(value)) for value in classes)
 
 
-def clean_text(text: str) -> str:
-    """`text` as valid Unicode without control characters, so that no terminal or page obeys it."""
-    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return "".join("\N{REPLACEMENT CHARACTER}" if unicodedata.category(char) in ("Cc", "Cs") else char for char in text)
-
-
-def checked_matrix(X: Array, source: str) -> Array:
-    """A finite real matrix with at least two rows, or an error that says what it is instead."""
+def checked_matrix(X: Any, source: str) -> Any:
+    """A real matrix with at least two rows and no infinite value, or an error that says what it is instead."""
     if X.dtype.kind not in "fiub":
-        raise InputError(f"{source} holds {X.dtype} values; numbers are needed")
+        raise InputError(f"{source} holds {clean_text(str(X.dtype))[:60]} values; numbers are needed")
     if X.ndim != 2:
         raise InputError(f"{source} has shape {X.shape}; samples as the rows of a matrix are needed")
     if X.shape[0] < 2 or X.shape[1] < 1:
         raise InputError(f"{source} has {X.shape[0]} samples of {X.shape[1]} values; at least 2 samples are needed")
     if X.dtype.kind != "f":
         X = X.astype(np.float32 if X.dtype.itemsize <= 2 else np.float64)
-    finite = np.isfinite(X)
-    if not finite.all():
-        row, column = (int(index[0]) for index in np.nonzero(~finite))
-        raise InputError(f"{source} holds {X[row, column]} at row {row}, column {column}; fill in or drop such samples")
+    elif X.dtype.itemsize not in (4, 8) or not X.dtype.isnative:
+        X = X.astype(np.float32 if X.dtype.itemsize < 4 else np.float64)
+    infinite = np.isinf(X.data if issparse(X) else X)
+    if infinite.any():
+        if issparse(X):
+            raise InputError(f"{source} holds infinite values; correct or drop such samples")
+        places = [f"row {row}, column {column}" for row, column in np.argwhere(infinite)[:6]]
+        raise InputError(f"{source} holds infinite values: {listed(places, 5)}; correct or drop such samples")
     return X
+
+
+def fingerprint(X: Any) -> str:
+    """A short name of the numbers themselves: equal for equal matrices, wherever they came from."""
+    digest = hashlib.sha256(repr(tuple(int(side) for side in X.shape)).encode())
+    parts = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    for number, part in enumerate(parts):
+        kind = np.float64 if number == 0 else np.int64
+        digest.update(np.ascontiguousarray(part, dtype=kind).data)
+    return digest.hexdigest()[:16]
+
+
+def as_csr(X: Any) -> csr_array:
+    """A sparse matrix in rows, its indices in order."""
+    found = csr_array(X)
+    found.sum_duplicates()
+    return found

@@ -1,22 +1,42 @@
-"""A run in a folder: what `cluster` writes, and reading it back so that its report can be made again or compared."""
+"""A run in a folder: what `cluster` writes as one unit, and reading it back so that its report can be made again.
+
+`result.json` is the seal: it is written last, names the run, holds the check sum of every other file and one of itself.
+A folder whose files do not agree with it (a run that was killed, files of two runs, a flipped bit) is not read.
+"""
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import math
+import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, load_npz, save_npz
+from scipy.sparse import csr_array, save_npz
 
 from masked_subspace._common.files import FileError, write_text, write_with
-from masked_subspace.report.record import ReportContent, Round, Run
+from masked_subspace._common.together import held, written_together
+from masked_subspace.inputs import InputError
+from masked_subspace.inputs.text import cell_text
+from masked_subspace.inputs.zipped import ZippedArrays
+from masked_subspace.report.record import ReportContent
+from masked_subspace.report.stored import checked_graph, decoded, encoded
 
+SEAL = "result.json"
+PAGE = "report.html"
+FILES = ("labels.csv", "affinity.npz", "details.npz", PAGE, SEAL)
 _LARGEST_IMAGES = 64_000_000  # bytes of pixels that details.npz may carry
+_LARGEST_JSON = 500_000_000
+
+
+class IncompleteRunError(InputError, FileError):
+    """A folder that holds no complete run."""
 
 
 def labels_csv(content: ReportContent) -> str:
@@ -27,8 +47,8 @@ def labels_csv(content: ReportContent) -> str:
     known = content.target is not None
     writer.writerow(["sample", "cluster", "certainty", *(["class"] if known else [])])
     for row, (cluster, certainty) in enumerate(zip(run.labels.tolist(), run.certainty.tolist(), strict=True)):
-        name = content.names[row] if content.names is not None else row
-        truth = [_class_name(content, row)] if known else []
+        name = cell_text(str(content.names[row])) if content.names is not None else row
+        truth = [cell_text(_class_name(content, row))] if known else []
         writer.writerow([name, cluster, f"{certainty:.4f}", *truth])
     return text.getvalue()
 
@@ -39,15 +59,34 @@ def _class_name(content: ReportContent, row: int) -> str:
     return content.class_names[code] if content.class_names is not None else str(code)
 
 
-def save_run(folder: Path, content: ReportContent, result: Mapping[str, Any]) -> list[Path]:
-    """Write labels.csv, affinity.npz, details.npz and, last, result.json: a folder with result.json is complete."""
+def save_run(folder: Path, content: ReportContent, result: Mapping[str, Any], page: str | None = None) -> list[Path]:
+    """Write labels.csv, affinity.npz, details.npz, the page if there is one, and result.json, all of them or none."""
     run = content.runs[0]
-    return [
-        write_text(folder / "labels.csv", labels_csv(content)),
-        write_with(folder / "affinity.npz", lambda stream: save_npz(stream, run.affinity)),
-        write_with(folder / "details.npz", lambda stream: np.savez_compressed(stream, **_details(content))),
-        write_text(folder / "result.json", to_json(result)),
-    ]
+    with written_together(folder, SEAL, FILES) as aside:
+        written = [
+            write_text(aside / "labels.csv", labels_csv(content)),
+            write_with(aside / "affinity.npz", lambda stream: save_npz(stream, csr_array(run.affinity))),
+            write_with(aside / "details.npz", lambda stream: np.savez_compressed(stream, **_details(content))),
+        ]
+        if page is not None:
+            written.append(write_text(aside / PAGE, page))
+        sums = {path.name: _checksum(path.read_bytes()) for path in written}
+        written.append(write_text(aside / SEAL, _sealed(result, sums)))
+    return [folder / path.name for path in written]
+
+
+def _sealed(result: Mapping[str, Any], sums: Mapping[str, str]) -> str:
+    body = {"run": uuid.uuid4().hex, **result, "checksums": dict(sums)}
+    body = json.loads(to_json(body))
+    return to_json({**body, "seal": _seal(body)})
+
+
+def _seal(body: Mapping[str, Any]) -> str:
+    return _checksum(json.dumps(body, sort_keys=True, ensure_ascii=True).encode("ascii"))
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def to_json(value: Any) -> str:
@@ -68,67 +107,78 @@ def _plain(value: Any) -> Any:
 
 
 def _details(content: ReportContent) -> dict[str, Any]:
-    run = content.runs[0]
-    arrays: dict[str, Any] = {
-        "labels": run.labels,
-        "embedding": run.embedding.astype(np.float32),
-        "certainty": run.certainty.astype(np.float32),
-    }
-    if content.target is not None:
-        arrays["target"] = content.target
-    texts = {"names": content.names, "class_names": content.class_names}
-    for key, names in texts.items():
-        if names is not None:  # as bytes of JSON: an array of texts is as wide as its longest
-            arrays[key] = np.frombuffer(json.dumps(list(names)).encode("utf-8"), dtype=np.uint8)
-    if content.images is not None and content.images.nbytes <= _LARGEST_IMAGES:
-        arrays["images"] = content.images
-    for number, one in enumerate(run.rounds):
-        for part in ("data", "indices", "indptr"):
-            arrays[f"round{number}_{part}"] = getattr(one.affinity, part)
-    return arrays
+    """Everything the page needs but the final graph, which stands in a file of its own."""
+    kept = replace(content, runs=(replace(content.runs[0], affinity=csr_array((0, 0))),))
+    if content.images is not None and content.images.nbytes > _LARGEST_IMAGES:
+        kept = replace(kept, images=None)
+    arrays: dict[str, Any] = {}
+    text = json.dumps(encoded(kept, arrays))
+    return {"json": np.frombuffer(text.encode("utf-8"), dtype=np.uint8), **arrays}
+
+
+def load_result(folder: Path) -> dict[str, Any]:
+    """The sealed result.json of a complete run, its files compared with their check sums."""
+    return _read_sealed(folder)[0]
 
 
 def load_run(folder: Path) -> ReportContent:
     """Read back what `save_run` wrote."""
+    _, files = _read_sealed(folder)
     try:
-        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-        affinity = csr_array(load_npz(folder / "affinity.npz"))
-        with np.load(folder / "details.npz", allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
-    except (OSError, ValueError, KeyError) as error:
-        raise FileError(f"{folder} is not a complete run of `masked-subspace cluster`: {error}") from error
-    run = Run(
-        name=result["name"],
-        labels=arrays["labels"],
-        affinity=affinity,
-        embedding=arrays["embedding"],
-        certainty=arrays["certainty"],
-        parameters=result["parameters"],
-        rounds=_stored_rounds(arrays, affinity.shape[0]),
-        history=tuple(result["history"]),
-        scores=result["scores"],
-        seconds=result["timings"]["fit"],
-    )
-    return ReportContent(
-        title=result["title"],
-        subtitle=result["subtitle"],
-        facts=result["facts"],
-        names=_texts(arrays, "names"),
-        target=arrays.get("target"),
-        class_names=_texts(arrays, "class_names"),
-        images=arrays.get("images"),
-        runs=(run,),
-        notes=tuple(result["notes"]),
-    )
+        with ZippedArrays(io.BytesIO(files["affinity.npz"]), str(folder / "affinity.npz")) as archive:
+            parts = archive.read("data"), archive.read("indices"), archive.read("indptr")
+            affinity = checked_graph(parts, tuple(archive.read("shape").tolist()), str(folder / "affinity.npz"))
+        with ZippedArrays(io.BytesIO(files["details.npz"]), str(folder / "details.npz")) as archive:
+            arrays = {key: archive.read(key) for key in archive.keys}
+        content: ReportContent = decoded(json.loads(arrays.pop("json").tobytes()), arrays)
+        content = replace(content, runs=(replace(content.runs[0], affinity=affinity),))
+        _check_agreement(content)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise IncompleteRunError(f"{folder} is not a complete run of `masked-subspace cluster`: {error}") from error
+    return content
 
 
-def _stored_rounds(arrays: Mapping[str, Any], n: int) -> tuple[Round, ...]:
-    rounds: list[Round] = []
-    while f"round{len(rounds)}_data" in arrays:
-        parts = tuple(arrays[f"round{len(rounds)}_{part}"] for part in ("data", "indices", "indptr"))
-        rounds.append(Round(f"round {len(rounds) + 1}", csr_array(parts, shape=(n, n))))
-    return tuple(rounds)
+def _read_sealed(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+    try:
+        with held(folder):
+            result = _unsealed(folder / SEAL)
+            names = [name for name in result["checksums"] if name != PAGE]  # a page may be made again
+            if not set(names) >= {"labels.csv", "affinity.npz", "details.npz"} or not set(names) <= set(FILES):
+                raise ValueError(f"{SEAL} does not name the files of a run")
+            files = {name: (folder / name).read_bytes() for name in names}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise IncompleteRunError(f"{folder} is not a complete run of `masked-subspace cluster`: {reason}") from error
+    for name, content in files.items():
+        if _checksum(content) != result["checksums"][name]:
+            raise IncompleteRunError(
+                f"{folder} is not a complete run of `masked-subspace cluster`: {name} is not the file that this run "
+                "wrote (edited, damaged or of another run); run `cluster` again"
+            )
+    return result, files
 
 
-def _texts(arrays: Mapping[str, Any], key: str) -> list[str] | None:
-    return json.loads(arrays[key].tobytes().decode("utf-8")) if key in arrays else None
+def _unsealed(path: Path) -> dict[str, Any]:
+    if path.stat().st_size > _LARGEST_JSON:
+        raise ValueError(f"{SEAL} is larger than any run makes it")
+    result = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(result, dict) or "seal" not in result:
+        raise ValueError(f"{SEAL} has no seal; it comes from an older version or another program: run `cluster` again")
+    if _seal({key: value for key, value in result.items() if key != "seal"}) != result["seal"]:
+        raise ValueError(f"{SEAL} was changed after it was written; run `cluster` again")
+    return result
+
+
+def _check_agreement(content: ReportContent) -> None:
+    """Every part speaks of the same samples."""
+    run = content.runs[0]
+    n = len(run.labels)
+    lengths = {"embedding": run.embedding, "certainty": run.certainty, "names": content.names,
+               "target": content.target, "images": content.images}  # fmt: skip
+    wrong = [name for name, part in lengths.items() if part is not None and len(part) != n]
+    if run.affinity.shape != (n, n) or any(one.affinity.shape != (n, n) for one in run.rounds):
+        wrong.append("affinity")
+    if wrong:
+        raise ValueError(f"{', '.join(wrong)} and labels speak of different numbers of samples")
+    if not np.isfinite(run.affinity.data).all():
+        raise ValueError("the graph holds values that are no numbers")

@@ -73,26 +73,51 @@ class ReportContent:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+    command: str = ""  # what was typed, to paste
 
 
 def run_from_estimator(
-    estimator: Any, name: str, *, seconds: float | None = None, scores: Mapping[str, float] | None = None
+    estimator: Any,
+    name: str,
+    *,
+    seconds: float | None = None,
+    scores: Mapping[str, float] | None = None,
+    X: Any = None,
+    feature_names: Sequence[str] | None = None,  # noqa: ARG001
 ) -> Run:
-    """Gather what a fitted clusterer knows."""
+    """Gather what a fitted clusterer knows; `X` is needed where it has no graph of its own."""
     history = tuple(dict(record) for record in getattr(estimator, "history_", ()) or ())
     labels = np.asarray(estimator.labels_)
+    if hasattr(estimator, "affinity_matrix_") and hasattr(estimator, "certainty_"):
+        affinity, embedding = csr_array(estimator.affinity_matrix_), np.asarray(estimator.embedding_, dtype=np.float64)
+        certainty = np.clip(np.asarray(estimator.certainty_, dtype=np.float64), 0.0, 1.0)
+    else:
+        affinity, embedding, certainty = _stand_in(X, labels)
     return Run(
         name=name,
         labels=labels,
-        affinity=csr_array(estimator.affinity_matrix_),
-        embedding=np.asarray(estimator.embedding_, dtype=np.float64),
-        certainty=np.clip(np.asarray(estimator.certainty_, dtype=np.float64), 0.0, 1.0),
+        affinity=affinity,
+        embedding=embedding,
+        certainty=certainty,
         parameters=readable_parameters(estimator),
         rounds=_rounds(estimator),
         history=tuple(_plain_record(record) for record in history),
         scores=dict(scores or {}),
         seconds=seconds,
     )
+
+
+def _stand_in(X: Any, labels: Array) -> tuple[csr_array, Array, Array]:
+    """For a clusterer without a graph: nearest neighbors, principal axes, and the share of neighbors in one cluster."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.neighbors import kneighbors_graph
+
+    rank = min(16, min(X.shape) - 1)
+    embedding = TruncatedSVD(rank, random_state=0).fit_transform(X) if rank > 0 else np.asarray(X)
+    directed = csr_array(kneighbors_graph(embedding, min(10, len(labels) - 1)))
+    agreeing = labels[directed.indices] == np.repeat(labels, np.diff(directed.indptr))
+    certainty = np.add.reduceat(agreeing.astype(np.float64), directed.indptr[:-1]) / np.diff(directed.indptr)
+    return csr_array(directed.maximum(directed.T)), np.asarray(embedding, dtype=np.float64), certainty
 
 
 def readable_parameters(estimator: Any) -> dict[str, Any]:

@@ -19,25 +19,9 @@ from sklearn.datasets import load_digits
 
 from masked_subspace.cli import main
 from masked_subspace.cli.exits import Exit
+from masked_subspace.report.archive import FILES
 
-FAST = ["--method", "knn", "--jobs", "1"]
-
-
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory) -> Path:
-    bunch = load_digits(n_class=4)
-    path = tmp_path_factory.mktemp("data") / "digits.npz"
-    np.savez(path, X=bunch.data[:240], y=bunch.target[:240], shape=(8, 8))
-    return path
-
-
-def command(*arguments: object, **options: object) -> subprocess.CompletedProcess:
-    program = "import sys; from masked_subspace.cli import main; sys.exit(main())"
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
-    return subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)], env=environment, capture_output=True, text=True,
-        check=False, timeout=180, **options,
-    )  # fmt: skip
+from .conftest import FAST, clusters_in, command
 
 
 def test_cluster_writes_everything(digits, tmp_path, capsys):
@@ -71,7 +55,7 @@ def test_json_is_all_that_is_printed(digits, tmp_path, capsys):
     assert main(["cluster", str(digits), "--clusters", "4", *FAST, "--json", "--out", str(tmp_path)]) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["parameters"]["n_clusters"] == 4
-    assert [Path(path).name for path in result["files"]][-1] == "report.html"
+    assert {Path(path).name for path in result["files"]} == set(FILES)
 
 
 def test_quiet_prints_nothing_and_no_report_is_left_out(digits, tmp_path, capsys):
@@ -142,11 +126,6 @@ def test_known_pairs_are_obeyed_when_hard(digits, tmp_path):
     assert mended[i] == mended[j]
 
 
-def clusters_in(folder: Path) -> list[str]:
-    with (folder / "labels.csv").open(newline="", encoding="utf-8") as stream:
-        return [row["cluster"] for row in csv.DictReader(stream)]
-
-
 def test_the_report_is_made_again_and_runs_are_compared(digits, tmp_path, capsys):
     for method in ("knn", "lsr"):
         arguments = ["cluster", str(digits), "--clusters", "4", "--method", method, "--jobs", "1", "--quiet"]
@@ -162,7 +141,7 @@ def test_the_report_is_made_again_and_runs_are_compared(digits, tmp_path, capsys
     assert "KNN (knn)" in text
     assert "LSR (lsr)" in text
     capsys.readouterr()
-    assert main(["report", str(tmp_path)]) == Exit.OUTPUT
+    assert main(["report", str(tmp_path)]) == Exit.INPUT
     assert "not a complete run" in capsys.readouterr().err
 
 
@@ -173,7 +152,7 @@ def test_the_report_is_made_again_and_runs_are_compared(digits, tmp_path, capsys
         (["cluster", "FILE", "--clusters", "999"], Exit.INPUT, "--clusters 999 is more than the 240 samples"),
         (["cluster", "FILE", "--clusters", "4", "--set", "magic=1"], Exit.USAGE, "rmsc has no parameter 'magic'"),
         (["cluster", "FILE", "--clusters", "4", "--set", "magic"], Exit.USAGE, "NAME=VALUE"),
-        (["cluster", "FILE", "--clusters", "4", "--set", "sparsity=-1"], Exit.INPUT, "sparsity"),
+        (["cluster", "FILE", "--clusters", "4", "--set", "sparsity=-1"], Exit.USAGE, "sparsity"),
         (["cluster", "FILE", "--clusters", "4", "--out", "FILE"], Exit.OUTPUT, "a file of that name exists"),
         (["data", "fetch", "nothing"], Exit.USAGE, "there is no data set 'nothing'"),
         (["reproduce", "table1", "--dataset", "nothing"], Exit.USAGE, "--dataset 'nothing'"),
@@ -274,85 +253,3 @@ def test_interrupting_cluster_leaves_nothing_half(tmp_path):
     assert process.returncode == Exit.INTERRUPTED, errors
     assert errors.strip().endswith("interrupted")
     assert os.listdir(tmp_path / "out") == []
-
-
-def test_output_may_be_cut_short_by_its_reader():
-    program = "import sys; from masked_subspace.cli import main; sys.exit(main())"
-    shell = f"{sys.executable} -c '{program}' data list | true; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=60)
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
-
-
-def test_data_list_knows_all_sets(capsys):
-    assert main(["data", "list"]) == 0
-    text = capsys.readouterr().out
-    for name in ("mnist", "usps", "orl", "coil20", "coil100", "digits"):
-        assert name in text
-    assert main(["data", "list", "--json"]) == 0
-    found = {one["name"]: one for one in json.loads(capsys.readouterr().out)["datasets"]}
-    assert found["digits"]["available"]
-
-
-def test_demo_shows_five_methods(tmp_path, capsys):
-    assert main(["demo", "--samples", "200", "--jobs", "1", "--out", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    methods = [
-        line.split()[0]
-        for line in lines
-        if line.split()[:1] and line.split()[0] in ("k-means", "SSC", "BMSC", "GMSC", "RMSC")
-    ]
-    assert methods == ["k-means", "SSC", "BMSC", "GMSC", "RMSC"]
-    assert (tmp_path / "report.html").stat().st_size < 10_000_000
-
-
-def test_reproduce_prints_and_writes_a_table(tmp_path, capsys):
-    arguments = [
-        "reproduce",
-        "table2",
-        "--dataset",
-        "digits",
-        "--method",
-        "knn",
-        "--trials",
-        "2",
-        "--out",
-        str(tmp_path),
-    ]
-    assert main(arguments) == 0
-    assert "5-NN graph (control)" in capsys.readouterr().out
-    assert {"results.sqlite", "table2.md", "table2.csv", "table2.tex", "report.html"} <= set(os.listdir(tmp_path))
-    # Without restrictions it shows every row that has a cell, and no other.
-    assert main(["reproduce", "table2", "--dataset", "digits", "--show-only", "--json", "--out", str(tmp_path)]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["rows"]
-    assert row["trials"] == 2
-    assert row["accuracy"]["mean"] > 60
-    (tmp_path / "report.html").unlink()
-    assert main(["report", str(tmp_path), "--quiet"]) == 0
-    assert "5-NN graph" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-def test_reproduce_goes_on_without_a_set_that_is_not_to_be_had(tmp_path, monkeypatch, capsys):
-    for variable in ("MASKED_SUBSPACE_DATA", "MASKED_SUBSPACE_CACHE"):
-        monkeypatch.setenv(variable, str(tmp_path / "nothing"))
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody listens there: the network cannot be reached
-    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    arguments = ["reproduce", "table2", "--method", "knn", "--trials", "1", "--out", str(tmp_path / "out"), "--json"]
-    assert main([*arguments, "--dataset", "coil20", "--dataset", "digits"]) == Exit.DATA
-    captured = capsys.readouterr()
-    assert "coil20 is left out" in captured.err
-    assert [row["dataset"] for row in json.loads(captured.out)["rows"]] == ["digits"]
-    assert main([*arguments, "--dataset", "coil20"]) == Exit.DATA
-    assert "Traceback" not in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_reproduce_table3_and_figures_on_small_digits(tmp_path, capsys):
-    arguments = ["--dataset", "digits", "--setting", "auto", "--out", str(tmp_path), "--json"]
-    assert main(["reproduce", "table3", *arguments]) == 0
-    files = json.loads(capsys.readouterr().out)["files"]
-    assert "all linked pairs" in (tmp_path / "table3.md").read_text(encoding="utf-8")
-    assert any(path.endswith("table3.csv") for path in files)
-    assert main(["reproduce", "figures", *arguments]) == 0
-    for number in (1, 2, 3, 4):
-        assert (tmp_path / f"figure{number}.png").read_bytes().startswith(b"\x89PNG")

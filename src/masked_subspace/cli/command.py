@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from types import FrameType
 
 from masked_subspace.cli.exits import Exit, exit_for
 from masked_subspace.cli.parser import build_parser
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if given[:1] == ["bench"]:  # the benchmark has options of its own
@@ -26,12 +29,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command is None:
         parser.print_help()
         return Exit.USAGE
-    run = import_module(f"masked_subspace.cli.{options.command}").run
-    return _guarded(lambda: int(run(options)))
+    options.given = tuple(given)
+    return _guarded(lambda: int(import_module(f"masked_subspace.cli.{options.command}").run(options)))
+
+
+class _CtrlC:
+    """Remembers that Ctrl-C was pressed: libraries that are loading may turn it into an error of their own."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+        usual = signal.getsignal(signal.SIGINT)
+        # Somebody who ignores Ctrl-C (a job in the background) keeps ignoring it.
+        self._ours = usual is signal.default_int_handler and threading.current_thread() is threading.main_thread()
+        if self._ours:
+            signal.signal(signal.SIGINT, self._handle)
+
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
+        self.pressed = True
+        raise KeyboardInterrupt
+
+    def leave(self) -> None:
+        """Give Ctrl-C back; after it was pressed once, pressing again ends the process without a word."""
+        if not self._ours:
+            return
+        signal.signal(signal.SIGINT, signal.SIG_DFL if self.pressed else signal.default_int_handler)
+        if self.pressed:
+            sys.unraisablehook = lambda _: None  # objects half made when it came complain as they are removed
 
 
 def _guarded(action: Callable[[], int]) -> int:
     """Errors that a person can do something about become one line and an exit code; others keep their traceback."""
+    ctrl_c = _CtrlC()
     try:
         code = action()
         sys.stdout.flush()
@@ -44,8 +72,15 @@ def _guarded(action: Callable[[], int]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
     except Exception as error:
+        if ctrl_c.pressed:
+            sys.stderr.write("interrupted\n")
+            return Exit.INTERRUPTED
         code_for_person = exit_for(error)
         if code_for_person is None:
             raise
-        sys.stderr.write(f"masked-subspace: {error}\n")
+        from masked_subspace.inputs.text import one_line
+
+        sys.stderr.write(f"masked-subspace: {one_line(str(error))}\n")
         return code_for_person
+    finally:
+        ctrl_c.leave()

@@ -1,0 +1,170 @@
+"""What the columns of a table are for: measurements, names, the truth, or nothing, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from masked_subspace.inputs.samples import LABEL_NAMES, Column, InputError, ReadOptions
+from masked_subspace.inputs.text import clean_text, listed
+
+_ID_NAME = re.compile(r"(^|.*[_\-. ])(id|ids|uuid|guid|key|index|idx|rownum|row|nr|no)$|unnamed: 0", re.IGNORECASE)
+_ID_CAMEL = re.compile(r".*[a-z]I[dD]$")
+_FEW_ROWS = 20  # fewer different whole numbers prove nothing
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a scan of a column found."""
+
+    name: str
+    numeric: bool
+    distinct: bool = False  # all values differ, none is missing
+    whole: bool = False  # all values are whole numbers
+    span: int | None = None  # largest − smallest, of whole numbers
+    missing: int = 0
+    empty: bool = False
+    remark: str = ""  # what else a person should know about it
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Indices by role, and the whole story column by column."""
+
+    features: list[int]
+    names: int | None
+    labels: int | None
+    columns: tuple[Column, ...]
+
+
+def assign(facts: Sequence[Facts], n_rows: int, options: ReadOptions, shown: str) -> Roles:
+    """Give every column a role; what a person asked for comes first."""
+    known = [one.name for one in facts]
+    asked = _chosen(options.features, known, "--features", shown)
+    dropped = set(_chosen(options.drop, known, "--drop", shown))
+    labels = _labels(known, options, shown, dropped | set(asked))
+    names = _position(options.name_column, known, "--name-column", shown)
+    taken = {labels, names} | dropped
+    why: dict[int, str] = dict.fromkeys(dropped, "left out (--drop)")
+    if asked:
+        features = [index for index in asked if index not in taken]
+        for index in features:
+            if not facts[index].numeric:
+                raise InputError(f"{shown}: column {known[index]!r} (--features) is text; write it as numbers first")
+        why |= {index: "not among --features" for index in range(len(facts)) if index not in {*features, *taken}}
+    else:
+        reasons = {index: _why_not(one) for index, one in enumerate(facts) if index not in taken}
+        reasons |= _id_like(facts, {index for index, reason in reasons.items() if not reason}, n_rows)
+        features = [index for index, reason in reasons.items() if not reason]
+        why |= {index: reason for index, reason in reasons.items() if reason}
+    if not features:
+        said = listed([f"{known[index]!r} ({reason})" for index, reason in sorted(why.items())])
+        raise InputError(f"{shown} has no column of numbers to use as features; {said or 'every column has a role'}")
+    if names is None:
+        names = _names(facts, why, dropped, n_rows)
+    return Roles(features, names, labels, _story(facts, features, names, labels, why, options))
+
+
+def _why_not(one: Facts) -> str:
+    if one.empty:
+        return "it has no values"
+    if not one.numeric:
+        return one.remark or "text"
+    return ""
+
+
+def _id_like(facts: Sequence[Facts], open_columns: set[int], n_rows: int) -> dict[int, str]:
+    """Columns that number the rows instead of measuring something."""
+    found: dict[int, str] = {}
+    for index in sorted(open_columns):
+        one = facts[index]
+        if one.whole and (_ID_NAME.fullmatch(one.name) or _ID_CAMEL.fullmatch(one.name)):
+            found[index] = "an id by its name"
+        elif one.distinct and one.whole and one.span == n_rows - 1 and n_rows >= _FEW_ROWS:
+            found[index] = "it numbers the rows"
+    rest = [index for index in sorted(open_columns - set(found)) if facts[index].distinct and facts[index].whole]
+    if len(rest) == 1 and n_rows >= _FEW_ROWS and len(open_columns) - len(found) > 1:
+        found[rest[0]] = "an id: whole numbers, all different"
+    if len(found) == len(open_columns):  # nothing would be left: then they are what was measured
+        return {}
+    return {index: f"{reason}; --features takes it as a measurement" for index, reason in found.items()}
+
+
+def _names(facts: Sequence[Facts], why: dict[int, str], dropped: set[int], n_rows: int) -> int | None:
+    """The first column of texts that all differ, else the first id that does; names that repeat are not names."""
+    usable = [index for index in sorted(why) if index not in dropped and facts[index].distinct and n_rows > 1]
+    texts = [index for index in usable if not facts[index].numeric]
+    ids = [index for index in usable if facts[index].whole and why[index].startswith(("an id", "it numbers"))]
+    return next(iter([*texts, *ids]), None)
+
+
+def _story(
+    facts: Sequence[Facts], features: Sequence[int], names: int | None, labels: int | None, why: dict[int, str],
+    options: ReadOptions,
+) -> tuple[Column, ...]:  # fmt: skip
+    columns = []
+    for index, one in enumerate(facts):
+        if index == labels:
+            role, reason = "truth", "to compare with, not a feature"
+        elif index == names:
+            role, reason = "name", "asked for" if options.name_column else "all values differ"
+        elif index in set(features):
+            role, reason = "feature", one.remark
+        else:
+            role, reason = "ignored", why[index]
+        columns.append(Column(one.name, role, reason, one.missing))
+    return tuple(columns)
+
+
+def _chosen(texts: Sequence[str], known: Sequence[str], option: str, shown: str) -> list[int]:
+    """Columns by name; a text that is no name is a list of names with commas."""
+    wanted = [part for text in texts for part in ([text] if text in known else text.split(","))]
+    found = []
+    for name in wanted:
+        places = [index for index, one in enumerate(known) if one in (name, name.strip())]
+        if not places:
+            raise _no_column(name, known, option, shown)
+        found += places
+    return list(dict.fromkeys(found))
+
+
+def _position(name: str | None, known: Sequence[str], option: str, shown: str) -> int | None:
+    if name is None:
+        return None
+    if name not in known:
+        raise _no_column(name, known, option, shown)
+    return list(known).index(name)
+
+
+def _no_column(name: str, known: Sequence[str], option: str, shown: str) -> InputError:
+    return InputError(f"{shown} has no column {clean_text(name)!r} ({option}); it has {listed(list(known), 20)}")
+
+
+def _labels(known: Sequence[str], options: ReadOptions, shown: str, taken: set[int]) -> int | None:
+    if options.label_column is not None:
+        return _position(options.label_column, known, "--label-column", shown)
+    usual = (index for index, name in enumerate(known) if name.strip().lower() in LABEL_NAMES and index not in taken)
+    return next(usual, None)
+
+
+def notes_on(columns: Sequence[Column]) -> tuple[str, ...]:
+    """The roles in a few lines: features together, every other column by itself."""
+    features = [one for one in columns if one.role == "feature"]
+    lines = [f"{len(features)} features: {listed([one.name for one in features], 8)}"]
+    remarks: dict[str, list[str]] = {}
+    for one in features:
+        if one.why:
+            remarks.setdefault(one.why, []).append(one.name)
+    lines += [f"{listed(names, 8)}: {why}" for why, names in remarks.items()]
+    lines += [f"column {one.name!r} is taken as the samples' names" for one in columns if one.role == "name"]
+    lines += [
+        f"column {one.name!r} is taken as the truth to compare with, not as a feature"
+        for one in columns
+        if one.role == "truth"
+    ]
+    ignored = [one for one in columns if one.role == "ignored"]
+    lines += [f"column {one.name!r} is ignored: {one.why}" for one in ignored[:20]]
+    if len(ignored) > 20:
+        lines.append(f"and {len(ignored) - 20} more columns are ignored; result.json lists them")
+    return tuple(lines)

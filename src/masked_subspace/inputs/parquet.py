@@ -1,0 +1,58 @@
+"""Reading `.parquet` through pyarrow (extra `data`); columns get their roles as in a text table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from masked_subspace.inputs.columns import Facts, assign, notes_on
+from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
+from masked_subspace.inputs.samples import MissingExtraError, Samples, Source, checked_matrix, numbered_classes
+from masked_subspace.inputs.text import clean_text
+
+
+def read(source: Source) -> Samples:
+    """A Parquet table."""
+    try:
+        from pyarrow import parquet, types
+    except ImportError as error:
+        raise MissingExtraError(f"reading {source.shown} needs pyarrow: pip install 'masked-subspace[data]'") from error
+    with decoding(source.shown, "Parquet"):
+        file = parquet.ParquetFile(source.path)
+        claimed = file.metadata.num_rows * max(1, file.metadata.num_columns) * 8
+        check_size(claimed, source.shown, source.limit(ARRAY_BYTES))
+        table = file.read()
+        facts = [_facts(table, index, types) for index in range(table.num_columns)]
+        roles = assign(facts, table.num_rows, source.options, source.shown)
+        columns = [_numbers(table.column(index)) for index in roles.features]
+        names = None if roles.names is None else tuple(_texts(table.column(roles.names)))
+        labels = None if roles.labels is None else _texts(table.column(roles.labels))
+    target, class_names = numbered_classes(labels) if labels else (None, None)
+    X = checked_matrix(np.column_stack(columns), source.shown)
+    return Samples(X, names, target, class_names, None, notes_on(roles.columns), roles.columns)
+
+
+def _facts(table: Any, index: int, types: Any) -> Facts:
+    column, kind = table.column(index), table.schema.types[index]
+    name = clean_text(str(table.column_names[index])) or f"column {index}"
+    whole = types.is_integer(kind)
+    numeric = whole or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind)
+    is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_dictionary(kind)
+    distinct, span = False, None
+    if (whole or is_text) and len(column) and column.null_count == 0:
+        values = column.to_pylist()
+        distinct = len(set(values)) == len(values)
+        span = max(values) - min(values) if whole else None
+    remark = "" if numeric else f"{'text that repeats' if is_text and not distinct else clean_text(str(kind))[:60]}"
+    missing = int(column.null_count) + (int(np.isnan(_numbers(column)).sum()) if types.is_floating(kind) else 0)
+    missing = min(missing, int(np.isnan(_numbers(column)).sum())) if types.is_floating(kind) else missing
+    return Facts(name, numeric, distinct, whole, span, missing, empty=column.null_count == len(column), remark=remark)
+
+
+def _numbers(column: Any) -> Any:
+    return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _texts(column: Any) -> list[str]:
+    return [clean_text(str(value)) for value in column.to_pylist()]

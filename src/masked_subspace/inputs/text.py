@@ -1,0 +1,41 @@
+"""Text that came from files, made safe to print and to open elsewhere."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Characters that reorder the text around them: a name with one can look like another name.
+_REORDERING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def clean_text(text: str) -> str:
+    """`text` as valid Unicode without control characters, so that no terminal or page obeys it."""
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join("\N{REPLACEMENT CHARACTER}" if _is_control(char) else char for char in text)
+
+
+def _is_control(char: str) -> bool:
+    return char in _REORDERING or unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")
+
+
+def one_line(text: str) -> str:
+    """A message, maybe of a library, as one clean line."""
+    return clean_text(" ".join(text.split()))
+
+
+def cell_text(text: str) -> str:
+    """`text` for a cell of a table file: spreadsheets run what begins like a formula, so it gets an apostrophe."""
+    if text.lstrip(" ").startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
+        return f"'{text}"
+    return text
+
+
+def listed(items: list[str], most: int = 5) -> str:
+    """The first few of many, and how many more."""
+    shown = ", ".join(items[:most])
+    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

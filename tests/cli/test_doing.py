@@ -1,0 +1,180 @@
+"""Any method, any number of clusters, any spelling; runs compared; completion for the shell."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import numpy as np
+import pytest
+
+from masked_subspace.cli import main
+from masked_subspace.cli.completion import script
+from masked_subspace.cli.exits import Exit
+from masked_subspace.cli.fitting import _outermost
+from masked_subspace.cli.parser import build_parser
+from masked_subspace.report.archive import load_run
+
+from .conftest import FAST, clusters_in, label_rows
+
+RNG = np.random.default_rng(0)
+
+
+def cluster(*arguments: object) -> int:
+    return main(["cluster", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("name", ["sklearn.cluster:KMeans", "kmeans", "K-Means"])
+def test_k_means_has_labels_and_a_report(digits, tmp_path, name):
+    assert cluster(digits, "-k", 4, "--method", name, "-q", "--out", tmp_path) == 0
+    assert set(clusters_in(tmp_path)) == {"0", "1", "2", "3"}
+    assert (tmp_path / "report.html").stat().st_size > 10_000
+    run = load_run(tmp_path).runs[0]
+    assert run.affinity.shape == (240, 240)
+    assert 0 <= run.certainty.min() <= run.certainty.max() <= 1
+
+
+def test_a_method_that_finds_the_number_itself_and_leaves_samples_out(digits, tmp_path, capsys):
+    arguments = ["-k", "auto", "--method", "sklearn.cluster:DBSCAN", "--set", "eps=18"]
+    assert cluster(digits, *arguments, "--out", tmp_path) == 0
+    result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert result["unassigned"] > 0
+    assert sum(result["cluster_sizes"]) + result["unassigned"] == 240
+    assert f"{result['unassigned']} samples are in no cluster" in capsys.readouterr().out
+    assert "-1" in clusters_in(tmp_path)
+
+
+def test_numbers_of_clusters_reach_the_estimator():
+    parse = build_parser().parse_args
+    for text, value in (("7", 7), ("auto", "auto"), ("AUTO", "auto"), ("2-9", (2, 9))):
+        assert parse(["cluster", "x.npy", "-k", text]).clusters == value
+        assert parse(["cluster", "x.npy", "--clusters", text]).clusters == value
+
+
+def test_a_method_that_fails_is_one_line(digits, tmp_path, capsys):
+    arguments = ["-k", "auto", "--method", "sklearn.cluster:KMeans"]
+    assert cluster(digits, *arguments, "--out", tmp_path) == Exit.USAGE
+    error = capsys.readouterr().err
+    assert "n_clusters" in error
+    assert error.count("\n") == 1
+
+
+def test_roles_are_printed_and_stored(tmp_path, capsys):
+    rows = [f"{i},{'north' if i % 2 else 'south'},{RNG.random():.3f},{RNG.random():.3f}" for i in range(30)]
+    (tmp_path / "a.csv").write_text("id,region,height,weight\n" + "\n".join(rows))
+    assert cluster(tmp_path / "a.csv", "-k", 2, "--method", "kmeans", "--out", tmp_path / "o") == 0
+    printed = capsys.readouterr().out
+    assert "2 features: height, weight" in printed
+    assert "column 'region' is ignored" in printed
+    stored = json.loads((tmp_path / "o" / "result.json").read_text(encoding="utf-8"))["columns"]
+    assert {one["name"]: one["role"] for one in stored} == {
+        "id": "name", "region": "ignored", "height": "feature", "weight": "feature"
+    }  # fmt: skip
+    assert label_rows(tmp_path / "o")[3]["sample"] == "3"
+
+
+def test_missing_values_from_file_to_labels(tmp_path, capsys):
+    X = RNG.random((40, 3))
+    X[3, 1] = np.nan
+    np.savetxt(tmp_path / "a.csv", X, delimiter=",", header="a,b,c", comments="", fmt="%.3f")
+    arguments = [tmp_path / "a.csv", "-k", 2, "--out", tmp_path / "o", "-q"]
+    assert cluster(*arguments) == Exit.INPUT
+    assert "1 missing value: 'b' 1 (row 3)" in capsys.readouterr().err
+    assert cluster(*arguments, "--method", "kmeans", "--impute", "median") == 0
+    assert len(clusters_in(tmp_path / "o")) == 40
+    assert cluster(*arguments, "--method", "kmeans", "--missing", "drop") == 0
+    assert [row["sample"] for row in label_rows(tmp_path / "o")] == [str(i) for i in range(40) if i != 3]
+    assert cluster(*arguments, "--method", "kmeans", "--missing", "ignore") == Exit.USAGE
+    assert "cannot ignore missing values; --impute median" in capsys.readouterr().err
+
+
+def test_a_sparse_matrix_reaches_a_method(tmp_path):
+    from scipy import sparse
+
+    rows = sparse.random_array((60, 30), density=0.2, rng=RNG, format="csr")
+    sparse.save_npz(tmp_path / "a.npz", rows)
+    for method in ("kmeans", "knn"):
+        assert cluster(tmp_path / "a.npz", "-k", 3, "--method", method, "-q", "--out", tmp_path / method) == 0
+        assert len(clusters_in(tmp_path / method)) == 60
+
+
+def test_compare_shows_agreement_and_refuses_other_data(digits, tmp_path, capsys):
+    for name in ("knn", "kmeans"):
+        assert cluster(digits, "-k", 4, "--method", name, "-q", "--out", tmp_path / name) == 0
+    scaled = ["--method", "kmeans", "--scale", "standard", "-q", "--out", tmp_path / "scaled"]
+    assert cluster(digits, "-k", 4, *scaled) == 0
+    runs = [str(tmp_path / name) for name in ("knn", "kmeans", "scaled")]
+    assert main(["compare", *runs, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    table = np.array(found["adjusted_rand"])
+    assert np.allclose(np.diag(table), 1)
+    assert np.allclose(table, table.T)
+    assert 0.2 < table[0, 1] < 1
+    assert main(["compare", *runs]) == 0
+    assert "Against the known classes" in capsys.readouterr().out
+    np.save(tmp_path / "other.npy", RNG.random((240, 64)))
+    assert cluster(tmp_path / "other.npy", "-k", 4, *FAST, "-q", "--out", tmp_path / "other") == 0
+    for command in (["compare"], ["report", "--out", str(tmp_path / "page.html")]):
+        assert main([*command, runs[0], str(tmp_path / "other")]) == Exit.INPUT
+        assert "different data" in capsys.readouterr().err
+    assert main(["compare", runs[0]]) == Exit.USAGE
+
+
+def test_names_in_any_case_also_in_reproduce(tmp_path, capsys):
+    arguments = ["--setting", "auto", "--trials", "1", "--out", str(tmp_path), "--json"]
+    methods = ["--method", "KNN", "--method", "sklearn.cluster:KMeans"]
+    assert main(["reproduce", "table1", "--dataset", "Digits", *methods, *arguments]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {row["method"] for row in rows} == {"knn", "sklearn.cluster:KMeans"}
+    assert all(row["accuracy"]["mean"] > 40 for row in rows)
+
+
+def completed(line: str) -> list[str]:
+    """What bash offers after `line`."""
+    words = line.split(" ")
+    code = f"""{script()}
+COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
+_masked_subspace; printf '%s\\n' "${{COMPREPLY[@]}}" """
+    done = subprocess.run(["bash", "--norc", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes_commands_options_and_values(capsys):
+    assert completed("masked-subspace clu") == ["cluster"]
+    assert "--label-column" in completed("masked-subspace cluster x.csv --lab")
+    assert completed("masked-subspace cluster x.csv --method rm") == ["rmsc"]
+    assert completed("masked-subspace cluster x.csv --impute k") == ["knn"]
+    assert completed("masked-subspace reproduce tab") == ["table1", "table2", "table3"]
+    for shell in ("bash", "zsh"):
+        assert main(["completion", shell]) == 0
+        assert "complete -o filenames -F _masked_subspace masked-subspace" in capsys.readouterr().out
+
+
+def test_compile_time_is_counted_once_and_apart(tmp_path, capsys):
+    marks = [(0.0, True), (1.0, True), (2.0, False), (5.0, False), (7.0, True), (8.0, False)]
+    assert _outermost(marks) == 6.0
+    arguments = ["demo", "--samples", "120", "--jobs", "1", "--method", "knn", "--json", "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [row[0] for row in result["rows"]] == ["k-means", "SSC", "BMSC", "GMSC", "RMSC", "k-NN graph"]
+    assert set(result["compile_seconds"]) == {"SSC", "BMSC", "GMSC", "RMSC", "k-NN graph"}
+
+
+def test_compiling_is_told_when_it_happens():
+    """A kernel that nobody compiled before: the clock of a fit leaves its compilation out."""
+    import numba
+    from sklearn.base import BaseEstimator
+
+    from masked_subspace.cli.fitting import fit
+
+    class Compiling(BaseEstimator):
+        def fit(self, X):
+            numba.njit(lambda x: x + 1.5)(X[0, 0])
+            self.labels_ = np.zeros(len(X), dtype=int)
+            return self
+
+    Compiling.__module__ = "masked_subspace.test"
+    fitted = fit(Compiling(), RNG.random((3, 2)))
+    assert fitted.compile_seconds > 0.01
+    assert fitted.seconds < fitted.compile_seconds
