@@ -35,7 +35,7 @@ def render(content: ReportContent) -> str:
     return "".join(rendered) + rest
 
 
-def write_report(content: ReportContent, path: Path) -> Path:
+def write_page(content: ReportContent, path: Path) -> Path:
     """Write the page, all of it or nothing."""
     return write_text(path, render(content))
 
