@@ -81,7 +81,7 @@ def graph_map(affinity: csr_array, embedding: Array, codes: Array) -> Array:
     first, second, weight = _links(affinity, codes)
     sweeps = int(np.clip(_MOST_UPDATES / max(len(first), 1), *_SWEEPS))
     # Distances are in units in which neighbours stand about one apart.
-    unfolded = pull_and_push(places * np.sqrt(n) * 0.6, first, second, weight, sweeps)
+    unfolded = pull_and_push(places * np.sqrt(n) * 0.35, first, second, weight, sweeps)
     return _unit_square(_reined_in(unfolded))
 
 

@@ -32,11 +32,17 @@ def subspace_panel(run: Run, images: Array | None) -> list[dict[str, Any]]:
                 "cluster": str(cluster),
                 "dim": None if subspace is None else subspace.dim,
                 "explained": None if subspace is None else subspace.explained,
-                "strip": data_uri(gray_png(np.hstack(pictures))) if pictures else None,
+                "strip": data_uri(gray_png(_side_by_side(pictures))) if pictures else None,
                 "pictures": len(pictures),
             }
         )
     return panel
+
+
+def _side_by_side(pictures: list[Array]) -> Array:
+    """Pictures in a row with a white line between them, a twelfth of their width wide."""
+    gap = np.full((pictures[0].shape[0], max(1, pictures[0].shape[1] // 12)), 255, dtype=np.uint8)
+    return np.hstack([part for picture in pictures for part in (picture, gap)][:-1])
 
 
 def _mean_images(run: Run, images: Array | None) -> list[Array] | None:

@@ -185,6 +185,8 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
         steps.append(f"Try {n_clusters - 1} clusters, or give known pairs (must_link, cannot_link) between clusters {close[0][0]} and {close[0][1]}.")  # fmt: skip
     if tone != GOOD and not run.n_clusters_scores:
         steps.append('Let the number of clusters be chosen: n_clusters="auto".')
+    if tone == FAIR:
+        steps.append("Fit once more with another random_state: clusters that come back can be relied on, the others not.")
     if tone == POOR:
         steps.append("Compare with k-means or another view before using these labels; the data may have no such clusters.")
     if float(np.mean(run.certainty < _UNSURE)) > 0.1:
