@@ -1,4 +1,4 @@
-"""What the graph says against a clustering: clusters that are linked to each other, and clusters that are two blocks."""
+"""What the graph says against a clustering: clusters linked to each other, and clusters that are two blocks."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def modularity(affinity: csr_array, codes: Array) -> float:
 def best_split(graph: csr_array) -> tuple[int, float]:
     """The split of a graph in two parts that cuts least: size of the smaller part, share of its links that are cut.
 
-    Parts smaller than 15 % do not count. (0, 1.0) if there is nothing to split. The second eigenvector of the normalised
-    graph orders the samples, and every place along it is tried.
+    Parts smaller than 15 % do not count. (0, 1.0) if there is nothing to split. The second eigenvector of the
+    normalised graph orders the samples, and every place along it is tried.
     """
     n = graph.shape[0]
     if n < _FEWEST_SAMPLES or graph.nnz == 0:

@@ -12,7 +12,16 @@ from scipy.sparse import csr_array
 
 from masked_subspace.report.layout import nearest_centres
 from masked_subspace.report.profiles import cluster_profiles
-from masked_subspace.report.record import AGREEMENT, MARGIN, Round, Run, Subspace, plain_record
+from masked_subspace.report.record import (
+    AGREEMENT,
+    MARGIN,
+    Round,
+    Run,
+    Subspace,
+    plain_record,
+    readable,
+    readable_parameters,
+)
 from masked_subspace.report.stand_in import neighbor_graph, principal_rows
 
 Array = npt.NDArray[Any]
@@ -65,24 +74,6 @@ def run_from_estimator(
     )
 
 
-def readable_parameters(estimator: Any) -> dict[str, Any]:
-    """Parameters as JSON can hold them; anything larger by its type and shape."""
-    if not hasattr(estimator, "get_params"):
-        return {}
-    return {key: _readable(value) for key, value in estimator.get_params(deep=False).items()}
-
-
-def _readable(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, list | tuple) and len(value) <= 16:
-        return [_readable(item) for item in value]
-    shape = getattr(value, "shape", None)
-    return repr(value)[:200] if shape is None else f"{type(value).__name__} {tuple(shape)}"
-
-
 def call_text(estimator: Any) -> str:
     """The constructor call with all that differs from the defaults, to paste into Python."""
     if not hasattr(estimator, "get_params"):
@@ -91,8 +82,8 @@ def call_text(estimator: Any) -> str:
     given = []
     for key, value in estimator.get_params(deep=False).items():
         default = usual[key].default if key in usual else inspect.Parameter.empty
-        shown = _readable(value)
-        if type(value) is type(default) and shown == _readable(default):
+        shown = readable(value)
+        if type(value) is type(default) and shown == readable(default):
             continue
         text = repr(shown) if shown is value or not isinstance(shown, str) else f"…  # {shown}"
         given.append(f"{key}={text}")

@@ -112,6 +112,25 @@ class ReportContent:
     version: str = field(default_factory=_version)
 
 
+def readable_parameters(estimator: Any) -> dict[str, Any]:
+    """Parameters as JSON can hold them; anything larger by its type and shape."""
+    if not hasattr(estimator, "get_params"):
+        return {}
+    return {key: readable(value) for key, value in estimator.get_params(deep=False).items()}
+
+
+def readable(value: Any) -> Any:
+    """One of them."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple) and len(value) <= 16:
+        return [readable(item) for item in value]
+    shape = getattr(value, "shape", None)
+    return repr(value)[:200] if shape is None else f"{type(value).__name__} {tuple(shape)}"
+
+
 def plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record as JSON holds it: numbers, texts, curves, scores by name, and lists of members' settings."""
     plain = {str(key): _plain_value(value) for key, value in record.items()}
