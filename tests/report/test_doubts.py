@@ -26,7 +26,7 @@ def test_a_cluster_of_two_blocks_is_seen():
 
 
 def test_blocks_without_any_link_are_seen_as_well():
-    graph, of = blocks([40, 30])
+    graph, _ = blocks([40, 30])
     assert best_split(graph) == (30, 0.0)
     assert best_split(blocks([70])[0])[1] > 0.2
 

@@ -10,9 +10,16 @@ from masked_subspace.report.palette import CLASS_COLOURS, CLUSTER_COLOURS, MARKE
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 VISIONS = {
     "usual": np.eye(3),
-    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
-}  # fmt: skip
+    "protan": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "deutan": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+}
+# Ottosson (2020): linear RGB to cone responses, and their cube roots to Oklab.
+TO_CONES = np.array([[0.41222, 0.53633, 0.05145], [0.21190, 0.68070, 0.10740], [0.08830, 0.28172, 0.62998]])
+TO_LAB = np.array([[0.21045, 0.79362, -0.00407], [1.97800, -2.42859, 0.45059], [0.02590, 0.78277, -0.80868]])
 
 
 def linear(colour):
@@ -21,9 +28,7 @@ def linear(colour):
 
 
 def oklab(rgb):
-    first = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
-    second = np.array([[0.2104542553, 0.7936177850, -0.0040720468], [1.9779984951, -2.4285922050, 0.4505937099], [0.0259040371, 0.7827717662, -0.8086757660]])  # fmt: skip
-    return second @ np.cbrt(np.clip(first @ np.clip(rgb, 0, 1), 0, None))
+    return TO_LAB @ np.cbrt(np.clip(TO_CONES @ np.clip(rgb, 0, 1), 0, None))
 
 
 def contrast(first, second):
@@ -44,10 +49,8 @@ def test_the_first_56_clusters_have_56_looks():
 
 def test_classes_have_colours_of_their_own():
     assert not set(CLASS_COLOURS) & set(CLUSTER_COLOURS)
-    apart = [
-        np.linalg.norm(oklab(linear(a)) - oklab(linear(b)))
-        for a, b in itertools.product(CLASS_COLOURS, CLUSTER_COLOURS)
-    ]
+    pairs = itertools.product(CLASS_COLOURS, CLUSTER_COLOURS)
+    apart = [np.linalg.norm(oklab(linear(a)) - oklab(linear(b))) for a, b in pairs]
     assert min(apart) > 0.03
 
 

@@ -67,7 +67,8 @@ def test_the_mean_picture_is_there_without_subspaces():
 
 
 def test_classes_that_nobody_has_are_left_out():
-    content = ReportContent("t", target=np.repeat([0, 2], 6), class_names=["a", "b", "c"], runs=(small_run(np.repeat([0, 1], 6)),))  # fmt: skip
+    run = small_run(np.repeat([0, 1], 6))
+    content = ReportContent("t", target=np.repeat([0, 2], 6), class_names=["a", "b", "c"], runs=(run,))
     assert payload(content)["classes"]["names"] == ["a", "c"]
 
 
