@@ -79,11 +79,14 @@ def motions(path: Path) -> None:
         certainty_=run.certainty,
         member_labels_=[data.target],
         structure_=0.4,
-        choices_=[{"view": "homogeneous", "cut": "spectral", "links": 4, "agreement": 0.9, "strength": 0.8, "score": 0.72, "taken": True}, {"view": "plain", "cut": "modularity", "score": 0.5, "taken": False}],
-        n_clusters_scores_=[{"n_clusters": k, "score": 1 / (1 + abs(k - 3)), "agreement": 0.5 + k / 50} for k in range(2, 9)],
+        choices_=[
+            {"view": "homogeneous", "cut": "spectral", "links": 4, "agreement": 0.9, "score": 0.72, "taken": True},
+            {"view": "plain", "cut": "modularity", "score": 0.5, "taken": False},
+        ],
+        n_clusters_scores_=[{"n_clusters": k, "score": 1 / (1 + abs(k - 3)), "agreement": k / 50} for k in range(2, 9)],
         memberships_=np.eye(3)[data.target],
         subspaces_=[{"mean": np.zeros(30), "basis": np.eye(30)[:4], "dim": 4, "explained": 0.97}] * 3,
-    )  # fmt: skip
+    )
     write_report(fitted, data.data, path, y=data.target)
 
 

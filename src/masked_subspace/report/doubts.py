@@ -14,6 +14,7 @@ Array = npt.NDArray[Any]
 
 _SMALLEST_PART = 0.15  # of a cluster, for a part of it to count as a block
 _FEWEST_SAMPLES = 12  # below that a cluster is not looked into
+_NEVER_TWO = 0.1  # a split that cuts more than this parts no blocks
 _ALWAYS_TWO = 0.01  # a split that cuts less of the links than this parts two blocks, whatever lies outside
 
 
@@ -46,7 +47,7 @@ def examine(affinity: csr_array, codes: Array, certainty: Array) -> list[Cluster
         rival = int(away.argmax()) if away.any() else -1
         members = np.flatnonzero(codes == k)
         part, between = best_split(csr_array(graph[members][:, members]))
-        if between >= max(_ALWAYS_TWO, outside):
+        if between >= min(_NEVER_TWO, max(_ALWAYS_TWO, outside)):
             part = 0  # parting it would cut more than parts it from its neighbours: one block
         facts.append(
             ClusterFacts(int(sizes[k]), float(sure[k]), float(outside), rival, float(away.max()), part, between)

@@ -39,7 +39,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
     points += [_point("Certainty", _certainty(run)), _point("Not assigned", _unassigned(run))]
     if doubts:
-        points.append({"title": "Doubtful clusters", "text": " ".join(doubts), "tone": FAIR})
+        points.append({"title": "Doubtful clusters", "text": " ".join(doubts), "items": doubts, "tone": FAIR})
     elif n_clusters > 1:
         points.append(
             {
@@ -236,15 +236,19 @@ def _small(facts: Mapping[str, ClusterFacts]) -> list[str]:
 def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: Sequence[str]) -> list[str]:
     steps = []
     n_clusters, close, split = len(facts), rivals(facts, names), _blocks(facts)
-    if split:
+    if split and close:
         steps.append(
-            f"Try {n_clusters + len(split)} clusters: {', '.join(split[:_NAMED])} may be two "
-            f"{'each' if len(split) > 1 else 'clusters'}."
+            "Some clusters look merged and others torn: the number may be right and the borders wrong. Try another view, "
+            f"or give known pairs (must_link, cannot_link), first between clusters {close[0][0]} and {close[0][1]}."
         )
-    if close:
+    elif split:
+        more = n_clusters + len(split)
+        many = "each" if len(split) > 1 else "clusters"
+        steps.append(f"Try {more} clusters: {', '.join(split[:_NAMED])} may be two {many}.")
+    elif close:
         steps.append(
-            f"Try {n_clusters - 1} clusters, or give known pairs (must_link, cannot_link) between "
-            f"clusters {close[0][0]} and {close[0][1]}."
+            f"Try {n_clusters - 1} clusters, or give known pairs (must_link, cannot_link) between clusters "
+            f"{close[0][0]} and {close[0][1]}."
         )
     if tone != GOOD and not run.n_clusters_scores:
         steps.append('Let the number of clusters be chosen: n_clusters="auto".')

@@ -35,6 +35,7 @@ function drawProfiles(run) {
 function drawSubspaces(run) {
   $('subspaces').hidden = !run.subspaces.length;
   const known = run.subspaces.some((one) => one.dim !== null);
+  $('spaces').className = known ? 'cards' : 'cards narrow';
   $('subspaces-title').textContent = known ? 'Subspaces' : 'Mean pictures';
   const rows = run.subspaces.map((one) => {
     const k = run.clusters.indexOf(one.cluster);

@@ -55,6 +55,7 @@ async function showRun(index) {
   drawSubspaces(shown);
   drawConfusion(shown);
   drawGallery(shown);
+  $('how').hidden = !shown.parameters.length;
   $('parameters').replaceChildren(make('dl', { class: 'facts' }, ...definitions(shown.parameters)));
   drawGlossary();
   drawFooter(shown);

@@ -7,10 +7,14 @@ function drawVerdict(run) {
   $('verdict').replaceChildren(
     make('p', { class: 'headline' }, make('span', { class: `sign ${tone}`, role: 'img', 'aria-label': told[tone] || 'note' }, signs[tone]), headline),
     make('dl', { class: 'points' }, ...points.map((point) => make('div', { class: point.tone },
-      make('dt', {}, point.title), make('dd', {}, ...explained(point.text))))),
+      make('dt', {}, point.title), make('dd', {}, ...sentences(point))))),
     make('p', { class: 'next-title' }, 'What to try next'),
     make('ul', { class: 'next' }, ...next.map((text) => make('li', {}, ...explained(text)))));
 }
+
+// Several sentences about several clusters stand one below the other.
+const sentences = (point) => (point.items && point.items.length > 1
+  ? [make('ul', {}, ...point.items.map((item) => make('li', {}, ...explained(item))))] : explained(point.text));
 
 function drawScores(run) {
   const pairs = [['method', run.name], ['clusters', run.clusters.filter((name) => name !== 'not assigned').length]];
