@@ -178,8 +178,14 @@ def test_the_footer_says_what_made_the_page(tab):
     assert tab.locator("#paste textarea").input_value().startswith("RMSC(")
 
 
-def test_print_opens_the_explanations_and_hides_the_tools(tab):
+def test_print_is_light_opens_the_explanations_and_hides_the_tools(tab):
+    tab.click("#theme")
+    dark = tab.evaluate("document.documentElement.dataset.theme")
+    assert dark == "dark"
     tab.emulate_media(media="print")
     tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert tab.locator("#embedding > details.read p").first.is_visible()
     assert tab.locator("#map-in").is_hidden()
+    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
+    tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate("document.documentElement.dataset.theme") == dark

@@ -115,3 +115,9 @@ def test_other_methods_and_known_classes_are_told(run):
     assert "k-means 1.00" in point(found, "Other methods")
     assert "accuracy 0.500" in point(found, "Known classes")
     assert "nan" not in text_of(found)
+
+
+def test_many_uncertain_samples_reach_the_headline(run):
+    found = verdict(replace(run, structure=0.9, certainty=np.linspace(0.2, 0.9, 120)))
+    assert found["tone"] == "fair"
+    assert found["headline"].endswith("with many uncertain samples")

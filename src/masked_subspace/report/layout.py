@@ -80,8 +80,8 @@ def graph_map(affinity: csr_array, embedding: Array, codes: Array) -> Array:
     places = _unit_square(places + 0.35 * _inside(embedding, codes) / np.sqrt(int(codes.max()) + 1))
     first, second, weight = _links(affinity, codes)
     sweeps = int(np.clip(_MOST_UPDATES / max(len(first), 1), *_SWEEPS))
-    # Distances are in units in which neighbours stand about one apart.
-    unfolded = pull_and_push(places * np.sqrt(n) * 0.35, first, second, weight, sweeps)
+    # Linked samples come to stand about one apart; the room for clusters grows slowly with the number of samples.
+    unfolded = pull_and_push(places * 4 * n**0.15, first, second, weight, sweeps)
     return _unit_square(_reined_in(unfolded))
 
 

@@ -20,6 +20,7 @@ _MODULARITY = (
 _CLOSE = 0.02  # scores nearer than this are called a tie
 _RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
 _UNSURE = 0.5  # a mean certainty below this makes a cluster doubtful
+_MANY_UNSURE = 0.3  # a share of samples below that certainty which the headline mentions
 _NAMED = 6  # at most so many clusters are named one by one
 
 
@@ -34,6 +35,8 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
     facts = examine(run.affinity, codes, run.certainty)
     facts_of = {name: fact for name, fact, real in zip(names, facts, assigned, strict=True) if real}
     tone, words, reality = _reality(run, codes)
+    if float(np.mean(run.certainty < _UNSURE)) > _MANY_UNSURE:
+        tone, words = (FAIR if tone == GOOD else tone), f"{words}, with many uncertain samples"
     doubts = _doubts(facts_of, names)
     points = [{"title": "How real", "text": reality, "tone": tone}]
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
@@ -238,8 +241,8 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
     n_clusters, close, split = len(facts), rivals(facts, names), _blocks(facts)
     if split and close:
         steps.append(
-            "Some clusters look merged and others torn: the number may be right and the borders wrong. Try another view, "
-            f"or give known pairs (must_link, cannot_link), first between clusters {close[0][0]} and {close[0][1]}."
+            "Some clusters look merged and others torn: the number may be right and the borders wrong. Try another "
+            f"view, or give known pairs (must_link, cannot_link), first between clusters {close[0][0]} and {close[0][1]}."
         )
     elif split:
         more = n_clusters + len(split)

@@ -78,9 +78,18 @@ function switchTheme() {
   redraw();
 }
 
-// On paper nothing can be opened.
-function openAll() {
+// On paper nothing can be opened, and dark grounds waste ink.
+let themeBefore = null;
+function toPaper() {
   document.querySelectorAll('details.read').forEach((one) => { one.open = true; });
+  themeBefore = document.documentElement.dataset.theme || '';
+  document.documentElement.dataset.theme = 'light';
+  redraw();
+}
+function fromPaper() {
+  if (themeBefore) document.documentElement.dataset.theme = themeBefore;
+  else delete document.documentElement.dataset.theme;
+  redraw();
 }
 
 async function start() {
@@ -101,7 +110,8 @@ async function start() {
   }
   if (!data.runs.length) drawFooter(null);
   drawNavigation();
-  window.addEventListener('beforeprint', openAll);
+  window.addEventListener('beforeprint', toPaper);
+  window.addEventListener('afterprint', fromPaper);
   document.documentElement.dataset.ready = 'true';
 }
 start();
