@@ -242,7 +242,8 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
     if split and close:
         steps.append(
             "Some clusters look merged and others torn: the number may be right and the borders wrong. Try another "
-            f"view, or give known pairs (must_link, cannot_link), first between clusters {close[0][0]} and {close[0][1]}."
+            "view, or give known pairs (must_link, cannot_link), first between clusters "
+            f"{close[0][0]} and {close[0][1]}."
         )
     elif split:
         more = n_clusters + len(split)

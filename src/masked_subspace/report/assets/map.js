@@ -87,8 +87,15 @@ const mapView = (() => {
     const pictures = $('pictures').checked && sheet !== null && visible.length <= 600;
     canvas.dataset.pictures = pictures;
     const side = Math.max(14, Math.min(44, 500 / Math.sqrt(visible.length + 1)));
+    const taken = new Set(); // a picture that would cover another is drawn as a mark
+    const free = (x, y) => {
+      const cell = `${Math.round(x / side)} ${Math.round(y / side)}`;
+      return !taken.has(cell) && taken.add(cell);
+    };
+    const framed = [];
     const full = visible.length > 3000 ? 0.7 : 0.85;
     for (const pass of chosen ? [false, true] : [true]) {
+      taken.clear();
       for (const i of visible) {
         const sample = sampleAt(i);
         if (chosen && chosen.has(sample) !== pass) continue;
@@ -96,10 +103,14 @@ const mapView = (() => {
         pen.globalAlpha = pass ? full : 0.12;
         pen.fillStyle = colour;
         const [x, y] = [places[2 * i], places[2 * i + 1]];
-        if (pictures && spritePlace(sample) !== undefined) {
-          pen.fillRect(x - side / 2 - 2, y - side / 2 - 2, side + 4, side + 4);
-          drawSprite(pen, sample, x - side / 2, y - side / 2, side);
+        if (pictures && spritePlace(sample) !== undefined && free(x, y)) {
+          framed.push([sample, colour, x - side / 2, y - side / 2]);
         } else mark(pen, shape, x, y, radius);
+      }
+      for (const [sample, colour, x, y] of framed.splice(0)) {
+        pen.fillStyle = colour;
+        pen.fillRect(x - 2, y - 2, side + 4, side + 4);
+        drawSprite(pen, sample, x, y, side);
       }
     }
     pen.globalAlpha = 1;

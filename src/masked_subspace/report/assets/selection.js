@@ -11,7 +11,7 @@ const selection = (() => {
     const counts = new Map();
     found.forEach((sample) => counts.set(run.of[sample], (counts.get(run.of[sample]) || 0) + 1));
     const parts = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 6).map(([k, count]) => `${count} in ${clusterName(run, k)}`);
-    $('selection-text').textContent = `${found.length} samples ${how}${parts.length ? `: ${parts.join(', ')}` : ''}.`;
+    $('selection-text').textContent = `${found.length} sample${found.length === 1 ? '' : 's'} ${how}${parts.length > 1 || !how.startsWith('of cluster') ? `${parts.length ? ': ' : ''}${parts.join(', ')}` : ''}.`;
     $('selection-strip').replaceChildren(strip(found.slice(0, 18), run));
     $('selection-rows').value = Array.from(found).join(' ');
   }
