@@ -109,8 +109,8 @@ def content_of(
     )
 
 
-def comparison_table(runs: Sequence[Run], extra: Sequence[tuple[object, ...]] = ()) -> Table:
-    """Numbers side by side; `extra` are rows of methods without a graph."""
+def comparison_table(runs: Sequence[Run]) -> Table:
+    """Numbers side by side; columns that nobody fills are left out."""
     keys = list(dict.fromkeys(key for run in runs for key in run.scores))
     rows = []
     for run in runs:
@@ -124,7 +124,7 @@ def comparison_table(runs: Sequence[Run], extra: Sequence[tuple[object, ...]] = 
     return Table(
         "Comparison",
         tuple(columns[c] for c in filled),
-        (*extra, *(tuple(row[c] for c in filled) for row in rows)),
+        tuple(tuple(row[c] for c in filled) for row in rows),
         notes=(note,),
         decimals=tuple(decimals[c] for c in filled),
     )

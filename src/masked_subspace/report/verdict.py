@@ -38,7 +38,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
     if float(np.mean(run.certainty < _UNSURE)) > _MANY_UNSURE:
         tone, words = (FAIR if tone == GOOD else tone), f"{words}, with many uncertain samples"
     doubts = _doubts(facts_of, names)
-    points = [{"title": "How real", "text": reality, "tone": tone}]
+    points: list[dict[str, Any]] = [{"title": "How real", "text": reality, "tone": tone}]
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
     points += [_point("Certainty", _certainty(run)), _point("Not assigned", _unassigned(run))]
     if doubts:
@@ -63,7 +63,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
     }
 
 
-def _point(title: str, text: str) -> dict[str, str]:
+def _point(title: str, text: str) -> dict[str, Any]:
     return {"title": title, "text": text, "tone": "info"}
 
 
