@@ -36,7 +36,8 @@ def test_large_matrices_are_binned():
 
 
 def test_embedding_has_a_dot_a_sample(fitted):
-    assert len(plots.plot_embedding(fitted).collections[0].get_offsets()) == len(fitted.labels_)
+    dots = [len(one.get_offsets()) for one in plots.plot_embedding(fitted).collections]
+    assert dots == np.bincount(fitted.labels_).tolist()
     assert len(plots.plot_embedding(np.arange(5.0)[:, None]).collections[0].get_offsets()) == 5
 
 
@@ -62,3 +63,45 @@ def test_axes_that_are_given_are_used():
     assert plots.plot_framework(ax=ax) is ax
     assert plots.plot_pair([np.zeros((4, 4)), np.ones((4, 4))], title="a", ax=ax) is ax
     assert plots.plot_same_class([0, 1, 0], [0, 2, 1], ax=ax) is ax
+
+
+def test_the_map_is_that_of_the_report(fitted):
+    from masked_subspace.report.layout import graph_map
+
+    ax = plots.plot_map(fitted)
+    drawn = np.concatenate([np.asarray(one.get_offsets()) for one in ax.collections])
+    places = graph_map(fitted.affinity_matrix_, fitted.embedding_, fitted.labels_)
+    order = np.argsort(fitted.labels_, kind="stable")
+    assert np.allclose(drawn, places[order])
+    assert [text.get_text() for text in ax.texts] == ["0", "1", "2"]
+    assert len(plots.plot_map(fitted, classes=np.repeat(["a", "b"], [40, 35]), names=False).collections) == 2
+
+
+def test_the_number_of_clusters_marks_what_was_taken():
+    scores = [{"n_clusters": k, "score": s} for k, s in ((4, 0.2), (2, 0.5), (3, 0.9))]
+    ax = plots.plot_n_clusters(scores)
+    assert ax.lines[0].get_xdata().tolist() == [2, 3, 4]
+    assert ax.texts[0].get_text() == "3 taken"
+    with pytest.raises(ValueError, match="score='gap' is not in n_clusters_scores_, which has score"):
+        plots.plot_n_clusters(scores, "gap")
+    with pytest.raises(ValueError, match='n_clusters="auto"'):
+        plots.plot_n_clusters(object())
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_picture_has_two_themes(fitted, theme):
+    from matplotlib.colors import to_hex
+
+    truth = fitted.labels_
+    drawn = [
+        plots.plot_affinity(fitted, theme=theme),
+        plots.plot_embedding(fitted, theme=theme),
+        plots.plot_map(fitted, theme=theme),
+        plots.plot_convergence(fitted, theme=theme),
+        plots.plot_confusion(truth, truth, theme=theme),
+    ]
+    for ax in drawn:
+        assert to_hex(ax.get_facecolor()) == plots.THEMES[theme].ground
+        assert to_hex(ax.xaxis.label.get_color()) == plots.THEMES[theme].ink
+    with pytest.raises(ValueError, match="theme='pink' is not known"):
+        plots.plot_map(fitted, theme="pink")

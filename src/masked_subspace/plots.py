@@ -3,17 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, issparse
 
+from masked_subspace.report.layout import graph_map
+from masked_subspace.report.palette import MARKERS, UNASSIGNED_COLOUR, Look, class_look, cluster_look
+
 Array = npt.NDArray[Any]
 
 _CELLS = 400
 _MOST_LINES = 24
 _INK, _SOFT, _BLUE, _RED, _WASH = "#1d2127", "#5c6470", "#2f5d8a", "#a8442f", "#f1eee8"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a picture: light prints well, dark goes with a dark page."""
+
+    ground: str
+    ink: str
+    soft: str
+    accent: str
+    warning: str
+    shades: tuple[str, ...]  # from nothing to the largest value
+
+
+THEMES = {
+    "light": Theme("#ffffff", _INK, _SOFT, _BLUE, _RED, ("#ffffff", "#9cc3de", "#2a6f9e", "#0d2740")),
+    "dark": Theme("#171b20", "#e6e8eb", "#9aa3ae", "#8cb8de", "#e59480", ("#171b20", "#24506f", "#5fa8d3", "#f2f8ff")),
+}
+
+
+def _theme(name: str) -> Theme:
+    if name not in THEMES:
+        raise ValueError(f"theme={name!r} is not known; choose one of {', '.join(map(repr, THEMES))}.")
+    return THEMES[name]
+
+
+def _shades(theme: Theme) -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("affinity", theme.shades)
+
+
+def _dressed(ax: Any, theme: Theme) -> Any:
+    """Ground, frame and texts in the theme's colours; the caller's Axes keep the rest."""
+    ax.figure.set_facecolor(theme.ground)
+    ax.set_facecolor(theme.ground)
+    ax.tick_params(colors=theme.soft, labelsize=8)
+    for spine in ax.spines.values():
+        spine.set_color(theme.soft)
+        spine.set_linewidth(0.6)
+    for text in (ax.xaxis.label, ax.yaxis.label, ax.title):
+        text.set_color(theme.ink)
+    return ax
 
 
 def new_figure(width: float, height: float, dpi: int = 100) -> Any:
@@ -30,7 +77,12 @@ def _axes(ax: Any, size: tuple[float, float] = (4.2, 4.2)) -> Any:
 
 
 def plot_affinity(
-    affinity: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None, zoom: tuple[int, int] | None = None
+    affinity: Any,
+    labels: npt.ArrayLike | None = None,
+    *,
+    ax: Any = None,
+    zoom: tuple[int, int] | None = None,
+    theme: str = "light",
 ) -> Any:
     """The affinity matrix sorted by `labels`, √-scaled; `zoom=(start, stop)` shows only those sorted positions.
 
@@ -47,17 +99,17 @@ def plot_affinity(
     ax = _axes(ax)
     positive = picture[picture > 0]
     top = float(np.quantile(positive, 0.98)) if positive.size else 1.0
-    ax.imshow(
-        np.sqrt(np.minimum(picture, top)), cmap="Blues", extent=(start, stop, stop, start), interpolation="nearest"
-    )
+    look = _theme(theme)
+    extent = (start, stop, stop, start)
+    ax.imshow(np.sqrt(np.minimum(picture, top)), cmap=_shades(look), extent=extent, interpolation="nearest")
     if labels is not None:
         edges = np.cumsum(np.bincount(np.unique(labels, return_inverse=True)[1]))[:-1]
         edges = edges[(edges > start) & (edges < stop)]
         for edge in edges if len(edges) <= _MOST_LINES else ():  # more lines than that hide what they part
-            ax.axhline(edge, color=_SOFT, lw=0.3)
-            ax.axvline(edge, color=_SOFT, lw=0.3)
+            ax.axhline(edge, color=look.soft, lw=0.3)
+            ax.axvline(edge, color=look.soft, lw=0.3)
     ax.set(xlabel="sample, sorted", ylabel="sample, sorted")
-    return ax
+    return _dressed(ax, look)
 
 
 def _binned(matrix: csr_array) -> Array:
@@ -71,7 +123,7 @@ def _binned(matrix: csr_array) -> Array:
     return np.asarray(picture / np.outer(heights, heights))
 
 
-def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None) -> Any:
+def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None, theme: str = "light") -> Any:
     """The first two principal axes of an embedding (or of a fitted estimator's), coloured by `labels`."""
     if hasattr(embedding, "embedding_"):
         labels = embedding.labels_ if labels is None else labels
@@ -83,34 +135,104 @@ def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: A
     if points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
     ax = _axes(ax, (4.8, 3.6))
-    coloured = (
-        {"c": np.unique(np.asarray(labels), return_inverse=True)[1], "cmap": "tab20"} if labels is not None else {}
-    )
-    ax.scatter(points[:, 0], points[:, 1], s=8, alpha=0.8, linewidths=0, **coloured)
+    _scatter(ax, points, np.zeros(len(points), dtype=int) if labels is None else np.asarray(labels))
     ax.set(xlabel="axis 1", ylabel="axis 2")
-    return ax
+    return _dressed(ax, _theme(theme))
 
 
-def plot_convergence(history: Any, quantity: str = "objective", *, ax: Any = None) -> Any:
-    """A quantity of `history_` over rounds; a `…_trace` over the iterations of every round, one line each."""
+def plot_map(
+    model: Any, classes: npt.ArrayLike | None = None, *, ax: Any = None, theme: str = "light", names: bool = True
+) -> Any:
+    """The map of the report: samples laid out by the graph of a fitted estimator, clusters by colour and shape.
+
+    With `classes` the marks show these instead, in the classes' own palette. `names` writes each cluster's label at its
+    middle sample.
+    """
+    look = _theme(theme)
+    labels = np.asarray(model.labels_)
+    clusters, codes = np.unique(labels, return_inverse=True)
+    places = graph_map(csr_array(model.affinity_matrix_), np.asarray(model.embedding_, dtype=float), codes)
+    ax = _axes(ax, (5.2, 5.2))
+    if classes is None:
+        _scatter(ax, places, labels)
+    else:
+        _scatter(ax, places, np.asarray(classes), class_look)
+    for k, cluster in enumerate(clusters if names else ()):
+        own = places[codes == k]
+        at = own[((own - np.median(own, axis=0)) ** 2).sum(axis=1).argmin()]
+        box = {"boxstyle": "round,pad=0.15", "fc": look.ground, "ec": "none", "alpha": 0.75}
+        ax.text(*at, str(cluster), ha="center", va="center", fontsize=8, weight="bold", color=look.ink, bbox=box)
+    ax.set(xticks=[], yticks=[], xlim=(-1.06, 1.06), ylim=(-1.06, 1.06), aspect="equal")
+    return _dressed(ax, look)
+
+
+def _scatter(ax: Any, points: Array, groups: Array, look_of: Any = cluster_look) -> None:
+    """One collection a group, so that each has its colour and shape; −1 (no cluster) is gray."""
+    size = float(np.clip(6000 / max(len(points), 1), 2, 16))
+    for k, group in enumerate(np.unique(groups)):
+        look: Look = look_of(k)
+        colour = UNASSIGNED_COLOUR if groups.dtype.kind in "if" and group < 0 else look.colour
+        own = points[groups == group]
+        ax.scatter(
+            own[:, 0], own[:, 1], s=size, marker=MARKERS[look.shape], color=colour, linewidths=0, label=str(group)
+        )
+
+
+def plot_n_clusters(model: Any, score: str = "score", *, ax: Any = None, theme: str = "light") -> Any:
+    """The score of every number of clusters that was tried, and the one that was taken.
+
+    `model` is an estimator fitted with `n_clusters="auto"` or a range, or its `n_clusters_scores_`.
+    """
+    records = list(getattr(model, "n_clusters_scores_", model if isinstance(model, Sequence) else ()))
+    known = sorted({key for record in records for key in record} - {"n_clusters"})
+    if score not in known:
+        held = ", ".join(known) or 'nothing; fit with n_clusters="auto" or a range'
+        raise ValueError(f"score={score!r} is not in n_clusters_scores_, which has {held}.")
+    points = sorted((record["n_clusters"], record[score]) for record in records if record.get(score) is not None)
+    taken = getattr(model, "n_clusters_", max(points, key=lambda point: point[1])[0])
+    look = _theme(theme)
+    ax = _axes(ax, (4.8, 3.0))
+    ax.plot(*zip(*points, strict=True), "o-", color=look.accent, lw=1.5, ms=4)
+    ax.axvline(taken, color=look.warning, lw=1, ls=":")
+    ax.annotate(
+        f"{taken} taken",
+        (taken, 0.03),
+        xycoords=("data", "axes fraction"),
+        xytext=(4, 0),
+        textcoords="offset points",
+        fontsize=8,
+        color=look.ink,
+    )
+    ax.set(xlabel="number of clusters", ylabel=score.replace("_", " "))
+    return _dressed(ax, look)
+
+
+def plot_convergence(history: Any, quantity: str = "objective", *, ax: Any = None, theme: str = "light") -> Any:
+    """A quantity of `history_` over rounds; a `…_trace` over the iterations of every round, one line each.
+
+    The penalty grows from one iteration to the next (a continuation), so an objective trace may rise on its way.
+    """
     records = history.history_ if hasattr(history, "history_") else history
     if not records or quantity not in records[0]:
         known = ", ".join(records[0]) if records else "nothing"
         raise ValueError(f"quantity={quantity!r} is not in the history, which has {known}")
+    look = _theme(theme)
     ax = _axes(ax, (4.8, 3.0))
     if quantity.endswith("_trace"):
         for number, record in enumerate(records, start=1):
             ax.plot(np.arange(1, len(record[quantity]) + 1), record[quantity], lw=1.3, label=f"round {number}")
         ax.set(xlabel="iteration", ylabel=quantity.removesuffix("_trace"))
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(frameon=False, fontsize=8, labelcolor=look.ink)
     else:
         rounds = np.arange(1, len(records) + 1)
-        ax.plot(rounds, [record[quantity] for record in records], "o-", color=_BLUE, lw=1.5, ms=4)
+        ax.plot(rounds, [record[quantity] for record in records], "o-", color=look.accent, lw=1.5, ms=4)
         ax.set(xlabel="round", ylabel=quantity.replace("_", " "), xticks=rounds)
-    return ax
+    return _dressed(ax, look)
 
 
-def plot_confusion(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike, *, ax: Any = None) -> Any:
+def plot_confusion(
+    labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike, *, ax: Any = None, theme: str = "light"
+) -> Any:
     """Clusters against classes, the clusters in the order of the best one-to-one matching."""
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics.cluster import contingency_matrix
@@ -120,14 +242,15 @@ def plot_confusion(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike, *, ax
     rest = np.setdiff1d(np.arange(counts.shape[1]), columns)
     order = np.concatenate([columns[np.argsort(rows)], rest])
     ax = _axes(ax)
-    ax.imshow(np.sqrt(counts[:, order]), cmap="Blues")
+    look = _theme(theme)
+    ax.imshow(np.sqrt(counts[:, order]), cmap=_shades(look))
     if max(counts.shape) <= 20:
         for (row, column), count in np.ndenumerate(counts[:, order]):
             if count:
-                colour = "white" if count > counts.max() / 3 else _INK
+                colour = look.ground if count > counts.max() / 3 else look.ink
                 ax.text(column, row, str(count), ha="center", va="center", fontsize=7, color=colour)
     ax.set(xlabel="cluster", ylabel="class")
-    return ax
+    return _dressed(ax, look)
 
 
 def plot_accuracy_against_pairs(accuracy: npt.ArrayLike, pair_accuracy: npt.ArrayLike, *, ax: Any = None) -> Any:

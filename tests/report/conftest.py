@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +15,16 @@ from sklearn.datasets import load_digits
 from masked_subspace import BMSC, RMSC
 from masked_subspace.report import Figure, ReportContent, Table, run_from_estimator, write_report
 from masked_subspace.report.png import gray_png
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+]
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
 
 HOSTILE = '</script><img src=x onerror="document.title=1">{{script}}\u2028'
 
@@ -62,3 +76,40 @@ def content(digits, fitted_rmsc) -> ReportContent:
 @pytest.fixture(scope="session")
 def page(content, tmp_path_factory) -> Path:
     return write_report(content, tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Any, path: Path, size: str, **settings: Any) -> Iterator[Any]:
+    """A page in a tab; anything on the console and any request to outside fails the test."""
+    width, height = SIZES[size]
+    context = browser.new_context(viewport={"width": width, "height": height}, has_touch=width < 600, **settings)
+    context.set_default_timeout(90_000)  # a busy machine is no defect
+    tab = context.new_page()
+    complaints: list[str] = []
+    tab.on("console", lambda message: complaints.append(f"console {message.type}: {message.text}"))
+    tab.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    tab.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else complaints.append(sent.url))
+    tab.goto(path.as_uri())
+    tab.wait_for_selector("html[data-ready=true]")
+    try:
+        yield tab
+    finally:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture(params=SIZES)
+def tab(request, browser, page) -> Iterator[Any]:
+    with opened(browser, page, request.param) as tab:
+        yield tab

@@ -2,52 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine"),
-]
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
-def tab(request, browser, page) -> Iterator[Any]:
-    """The report in a tab; anything on the console and any request to outside fails the test."""
-    width, height = request.param
-    context = browser.new_context(viewport={"width": width, "height": height}, has_touch=width < 600)
-    context.set_default_timeout(90_000)  # a busy machine is no defect
-    tab = context.new_page()
-    complaints: list[str] = []
-    tab.on("console", lambda message: complaints.append(f"console {message.type}: {message.text}"))
-    tab.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-    tab.on("request", lambda sent: None if sent.url.startswith(("file:", "data:")) else complaints.append(sent.url))
-    tab.goto(page.as_uri())
-    tab.wait_for_selector("html[data-ready=true]")
-    yield tab
-    context.close()
-    assert complaints == []
+pytestmark = pytest.mark.browser
 
 
 def pixels(tab: Any, canvas: str) -> str:
@@ -56,10 +15,22 @@ def pixels(tab: Any, canvas: str) -> str:
 
 def test_it_opens_without_sideways_scrolling_and_shows_everything(tab):
     assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    for section in ("affinity", "embedding", "convergence", "clusters", "certain", "figures", "how"):
+    for section in (
+        "affinity",
+        "embedding",
+        "convergence",
+        "clusters",
+        "certain",
+        "figures",
+        "how",
+        "glossary",
+        "verdict",
+    ):
         assert tab.locator(f"#{section}").is_visible(), section
     assert tab.locator("h1").inner_text().startswith("Digits </script><img")
-    assert tab.locator("img").count() == 1  # the figure, and nothing that a name brought in
+    # The figure and the mean pictures of five clusters, and nothing that a name brought in.
+    assert tab.locator("#figures img").count() == 1
+    assert tab.locator("img").count() == 1 + 5
 
 
 def test_zooming_by_button_keys_and_double_click(tab):
@@ -104,7 +75,7 @@ def test_rounds_change_the_matrix(tab):
 
 
 def test_sorting_a_column_either_way_with_missing_cells_last(tab):
-    table = tab.locator("#tables table")
+    table = tab.locator("#tables table").first
     column = [table.locator("tbody tr").nth(k).locator("td").nth(1) for k in range(3)]
     button = table.locator("thead button").nth(2)
     button.click()
@@ -130,6 +101,7 @@ def test_the_theme_switches_and_redraws(tab):
 def test_another_method_is_shown(tab):
     tab.select_option("#run", "0")
     tab.wait_for_function("document.querySelector('#scores dd').textContent === 'BMSC'")
+    assert "Other methods" in tab.locator("#verdict").inner_text()
     assert tab.locator("#rounds").is_hidden()
 
 
@@ -142,17 +114,78 @@ def test_everything_that_acts_has_a_name(tab):
     assert unnamed == []
 
 
-def test_scatter_shows_the_sample_under_the_pointer(tab):
-    tab.locator("#scatter").scroll_into_view_if_needed()
-    tab.select_option("#colour", "class")
-    x, y = tab.evaluate(
-        """(() => { const canvas = document.getElementById('scatter');
-        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-        const dot = pixels.findIndex((value, at) => at % 4 === 3 && value > 128) >> 2;
-        const box = canvas.getBoundingClientRect();
-        const scale = box.width / canvas.width;
-        return [box.left + (dot % canvas.width) * scale, box.top + Math.floor(dot / canvas.width) * scale]; })()"""
-    )
-    tab.mouse.move(x, y)
-    assert "certainty" in tab.locator("#point-text").inner_text()
-    assert tab.locator("#point").is_visible()
+def test_a_term_is_explained_on_hover_and_on_focus(tab):
+    term = tab.locator("#scores .term", has_text="accuracy")
+    term.focus()
+    tip = tab.locator("#tip")
+    assert "best one-to-one matching" in tip.inner_text()
+    assert term.get_attribute("aria-describedby") == "tip"
+    box = tip.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= tab.viewport_size["width"]
+    tab.keyboard.press("Escape")
+    assert tip.is_hidden()
+    tab.locator("#verdict .term").first.hover()
+    assert tip.is_visible()
+
+
+def test_certainty_is_explained_for_the_method_on_show(tab):
+    assert "1 − (distance to its own)" in tab.locator("#certain-text").inner_text()
+
+
+def test_how_to_read_opens_by_keyboard_beside_every_panel(tab):
+    for section in ("embedding", "affinity", "clusters", "certain", "convergence", "how"):
+        summary = tab.locator(f"#{section} > details.read > summary")
+        summary.focus()
+        tab.keyboard.press("Enter")
+        assert tab.locator(f"#{section} > details.read p").first.is_visible(), section
+
+
+def test_samples_are_searched_sorted_and_turned_over(tab):
+    table = tab.locator("#samples table")
+    assert tab.locator("#sample-state").inner_text() == "1–25 of 300"
+    tab.click("#sample-on")
+    assert tab.locator("#sample-state").inner_text() == "26–50 of 300"
+    tab.fill("#sample-search", "digit 299")
+    assert table.locator("tbody tr").count() == 1
+    tab.fill("#sample-search", "#7")
+    assert table.locator("tbody th").inner_text().startswith("</script><img")
+    tab.fill("#sample-search", "cluster 0")
+    assert set(table.locator("tbody tr td:nth-child(3)").all_inner_texts()) == {"0"}
+    tab.fill("#sample-search", "nothing of that name")
+    assert tab.locator("#sample-state").inner_text() == "nobody found"
+    tab.fill("#sample-search", "")
+    table.locator("thead button", has_text="row").click()
+    assert table.locator("tbody td:first-child").first.inner_text() == "0"
+    table.locator("thead button", has_text="row").click()
+    assert table.locator("tbody td:first-child").first.inner_text() == "299"
+
+
+def test_a_table_that_scrolls_says_so(tab):
+    frame = tab.locator("#history .frame").first
+    if tab.viewport_size["width"] > 600 and not frame.evaluate(
+        "f => f.firstChild.scrollWidth > f.firstChild.clientWidth"
+    ):
+        return
+    assert frame.locator(".more").inner_text() == "more columns →"
+    frame.locator(".scroll").evaluate("box => { box.scrollLeft = box.scrollWidth; }")
+    tab.wait_for_function("!document.querySelector('#history .frame').classList.contains('right')")
+    assert "left" in frame.get_attribute("class")
+
+
+def test_the_footer_says_what_made_the_page(tab):
+    assert "masked-subspace" in tab.locator("#made").inner_text()
+    assert tab.locator("#paste textarea").input_value().startswith("RMSC(")
+
+
+def test_print_is_light_opens_the_explanations_and_hides_the_tools(tab):
+    tab.click("#theme")
+    dark = tab.evaluate("document.documentElement.dataset.theme")
+    assert dark == "dark"
+    tab.emulate_media(media="print")
+    tab.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert tab.locator("#embedding > details.read p").first.is_visible()
+    assert tab.locator("#map-in").is_hidden()
+    assert tab.evaluate("document.documentElement.dataset.theme") == "light"
+    tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert tab.evaluate("document.documentElement.dataset.theme") == dark

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from masked_subspace.report.layout import cluster_map, distances, principal_axes, scaled
+from masked_subspace.report.layout import cluster_map, distances, graph_map, nearest_centres, principal_axes, scaled
 
 
 def test_distances_that_fit_the_plane_are_met():
@@ -53,3 +54,41 @@ def test_principal_axes_are_ordered_and_their_signs_fixed():
     assert projected.shape == (200, 2)
     assert share[0] > share[1]
     assert np.corrcoef(projected[:, 0], data[:, 1])[0, 1] > 0.99
+
+
+def linked(n, pairs):
+    rows, columns = np.array(pairs).T
+    W = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n, n))
+    return csr_array(W + W.T)
+
+
+def test_the_map_shows_two_parts_of_one_cluster_apart():
+    """Samples 0–19 and 20–39 are a cluster without links between them; the embedding does not tell them apart."""
+    rng = np.random.default_rng(0)
+    halves = [(a, b) for start in (0, 20, 40) for a in range(start, start + 20) for b in range(a + 1, start + 20)]
+    codes = np.repeat([0, 0, 1], 20)
+    embedding = np.eye(2)[codes] + 0.01 * rng.standard_normal((60, 2))
+    places = graph_map(linked(60, halves), embedding, codes)
+    assert np.abs(places).max() == pytest.approx(1)
+    first, second = places[:20], places[20:40]
+    within = max(distances(first, first).mean(), distances(second, second).mean())
+    assert distances(first, second).mean() > 2 * within
+
+
+def test_the_map_is_the_same_every_time_and_finite_for_isolated_samples():
+    codes = np.repeat([0, 1, 2], 10)
+    rng = np.random.default_rng(0)
+    embedding = rng.standard_normal((30, 3))
+    graph = linked(30, [(0, 1), (1, 2), (12, 13)])
+    places = graph_map(graph, embedding, codes)
+    assert np.isfinite(places).all()
+    assert np.array_equal(places, graph_map(graph, embedding, codes))
+    assert np.isfinite(graph_map(csr_array((30, 30)), embedding, codes)).all()
+    assert np.isfinite(graph_map(csr_array((2, 2)), embedding[:2], np.array([0, 1]))).all()
+
+
+def test_the_next_cluster_is_the_nearest_other_centre():
+    nearest = nearest_centres(np.array([[0.0], [1.0], [5.0]]), np.array([0, 1, 2]))
+    assert nearest.following.tolist() == [1, 0, 1]
+    assert nearest.own.tolist() == [0, 0, 0]
+    assert nearest.other.tolist() == [1, 1, 4]

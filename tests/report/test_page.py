@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.report import ReportContent, Run, render, write_report
+from masked_subspace.report import ReportContent, Run, render, run_from_estimator, write_report
 from masked_subspace.report.page import script_safe_json
-from masked_subspace.report.record import run_from_estimator
 
 from .conftest import HOSTILE
 

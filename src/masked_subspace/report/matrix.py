@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from masked_subspace.report.encoding import encoded
 from masked_subspace.report.png import data_uri, gray_png
 
 Array = npt.NDArray[Any]
@@ -34,16 +34,12 @@ class CoarseMatrix:
             "bins": data_uri(gray_png(self.bins)),
             "n_bins": int(self.bins.shape[0]),
             "bin_scale": self.bin_scale,
-            "first": _encoded(self.links[:, 0].astype("<u4")),
-            "second": _encoded(self.links[:, 1].astype("<u4")),
-            "strength": _encoded(self.strengths),
+            "first": encoded(self.links[:, 0].astype("<u4")),
+            "second": encoded(self.links[:, 1].astype("<u4")),
+            "strength": encoded(self.strengths),
             "scale": self.scale,
             "left_out": self.n_left_out,
         }
-
-
-def _encoded(values: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
 
 
 def display_order(labels: Array, certainty: Array) -> Array:

@@ -13,7 +13,23 @@ from masked_subspace._common.files import write_text
 from masked_subspace.report.payload import payload
 from masked_subspace.report.record import ReportContent
 
-_SCRIPTS = ("basis.js", "matrix.js", "matrix_view.js", "scatter.js", "charts.js", "tables.js", "page.js")
+_SCRIPTS = (
+    "basis.js",
+    "palette.js",
+    "glossary.js",
+    "matrix.js",
+    "matrix_view.js",
+    "map.js",
+    "selection.js",
+    "map_tools.js",
+    "charts.js",
+    "tables.js",
+    "verdict.js",
+    "choices.js",
+    "clusters.js",
+    "samples.js",
+    "page.js",
+)
 
 
 def render(content: ReportContent) -> str:
@@ -35,7 +51,7 @@ def render(content: ReportContent) -> str:
     return "".join(rendered) + rest
 
 
-def write_report(content: ReportContent, path: Path) -> Path:
+def write_page(content: ReportContent, path: Path) -> Path:
     """Write the page, all of it or nothing."""
     return write_text(path, render(content))
 

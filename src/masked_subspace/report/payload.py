@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,14 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from masked_subspace.report.layout import cluster_map, principal_axes
+from masked_subspace.report.encoding import encoded, finite, sixteen_bits, small_integers
+from masked_subspace.report.layout import graph_map, nearest_centres, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order
+from masked_subspace.report.palette import UNASSIGNED_COLOUR, class_look, cluster_look
+from masked_subspace.report.pictures import subspace_panel
 from masked_subspace.report.png import data_uri, sprite_sheet
 from masked_subspace.report.record import ReportContent, Run, Table
+from masked_subspace.report.verdict import verdict
 
 Array = npt.NDArray[Any]
 
-MAX_POINTS = 20_000
+MAX_POINTS = 60_000
+MAX_AXES_VALUES = 240_000
 MAX_LINKS = 160_000  # over all rounds of a run
 MAX_ROUNDS = 12
 AXES = 6
@@ -27,21 +30,22 @@ SHOWN_SAMPLES = 8  # most and least certain, each
 
 def payload(content: ReportContent) -> dict[str, Any]:
     """Everything the page needs, aggregated to a bounded size."""
-    shown = [_certain_samples(run) for run in content.runs]
+    shown = [certain_samples(run) for run in content.runs]
     return {
         "title": content.title,
         "subtitle": content.subtitle,
-        "facts": [[key, value] for key, value in content.facts.items()],
+        "facts": [[key, finite(value)] for key, value in content.facts.items()],
         "notes": list(content.notes),
         "names": list(content.names) if content.names is not None else None,
         "classes": _classes(content),
         "sprites": _sprites(content, shown),
-        "runs": [_run(run, certain, content.target) for run, certain in zip(content.runs, shown, strict=True)],
+        "runs": [_run(run, certain, content) for run, certain in zip(content.runs, shown, strict=True)],
         "tables": [_table(table) for table in content.tables],
         "figures": [
             {"title": figure.title, "image": data_uri(figure.png), "description": figure.description}
             for figure in content.figures
         ],
+        "made": {"version": content.version, "created": content.created, "command": content.command},
     }
 
 
@@ -49,14 +53,18 @@ def _classes(content: ReportContent) -> dict[str, Any] | None:
     if content.target is None:
         return None
     values, codes = np.unique(content.target, return_inverse=True)
-    names = content.class_names or [str(value) for value in values]
-    return {"of": _small_integers(codes), "names": [str(name) for name in names]}
+    # Class codes index `class_names`; classes that no sample has are not drawn.
+    given = content.class_names
+    coded = given is not None and values.dtype.kind in "iu" and values.min() >= 0 and values.max() < len(given)
+    names = [str(given[value]) if given is not None and coded else str(value) for value in values]
+    looks = [class_look(k) for k in range(len(values))]
+    return {"of": small_integers(codes), "names": names, "looks": [[look.colour, look.shape] for look in looks]}
 
 
 def _sprites(content: ReportContent, shown: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     if content.images is None:
         return None
-    wanted = [index for certain in shown for groups in certain.values() for group in groups for index in group]
+    wanted = [index for certain in shown for kind in ("most", "least") for group in certain[kind] for index in group]
     sheet = sprite_sheet(content.images, np.unique(np.array(wanted, dtype=int)))
     everyone = len(sheet.samples) == len(content.images)
     return {
@@ -64,30 +72,58 @@ def _sprites(content: ReportContent, shown: Sequence[dict[str, Any]]) -> dict[st
         "height": sheet.height,
         "width": sheet.width,
         "columns": sheet.columns,
-        "samples": None if everyone else _encoded(sheet.samples.astype("<u4")),
+        "samples": None if everyone else encoded(sheet.samples.astype("<u4")),
     }
 
 
-def _run(run: Run, certain: dict[str, Any], target: Array | None) -> dict[str, Any]:
+def _run(run: Run, certain: dict[str, Any], content: ReportContent) -> dict[str, Any]:
     clusters, codes = np.unique(run.labels, return_inverse=True)
     order = display_order(codes, run.certainty)
+    looks = [cluster_look(k) for k in range(len(clusters))]
     return {
         "name": run.name,
-        "clusters": [str(cluster) for cluster in clusters],
-        "labels": _small_integers(codes),
+        "clusters": ["not assigned" if cluster < 0 else str(cluster) for cluster in clusters.tolist()],
+        "looks": [
+            [UNASSIGNED_COLOUR if cluster < 0 else look.colour, look.shape]
+            for cluster, look in zip(clusters.tolist(), looks, strict=True)
+        ],
+        "labels": small_integers(codes),
+        "following": small_integers(_next_clusters(run, clusters, codes)),
         "sizes": np.bincount(codes).tolist(),
-        "order": _encoded(order.astype("<u4")),
-        "certainty": _encoded(np.rint(255 * run.certainty).astype(np.uint8)),
+        "order": encoded(order.astype("<u4")),
+        "certainty": encoded(np.rint(255 * run.certainty).astype(np.uint8)),
+        "certainty_kind": run.certainty_kind,
         "certain": certain,
         "rounds": _rounds(run, order),
-        "points": _points(run.embedding, codes),
-        "history": [_finite(record) for record in run.history],
-        "parameters": [[key, value] for key, value in run.parameters.items()],
-        "scores": _finite(run.scores),
+        "points": _points(run, codes),
+        "history": finite(list(run.history)),
+        "parameters": [[key, finite(value)] for key, value in run.parameters.items()],
+        "call": run.call,
+        "scores": finite(run.scores),
         "seconds": run.seconds,
-        "confusion": None if target is None else _confusion(codes, target),
+        "confusion": None if content.target is None else _confusion(codes, content.target),
         "n_links": int(run.affinity.nnz // 2),
+        "graph_kind": run.graph_kind,
+        "structure": run.structure,
+        "verdict": finite(verdict(run, content.runs)),
+        "choices": finite(list(run.choices)),
+        "n_clusters_scores": finite(list(run.n_clusters_scores)),
+        "profiles": finite(list(run.profiles)),
+        "subspaces": subspace_panel(run, content.images),
     }
+
+
+def _next_clusters(run: Run, clusters: Array, codes: Array) -> Array:
+    """The second choice of each sample: by membership where it is known, else the nearest other centre."""
+    if len(clusters) < 2:
+        return codes
+    real = np.flatnonzero(clusters >= 0)
+    if run.memberships is not None and run.memberships.shape[1] == len(real):
+        shares = np.full((len(codes), len(clusters)), -1.0)
+        shares[:, real] = run.memberships
+        shares[np.arange(len(codes)), codes] = -1.0
+        return np.asarray(shares.argmax(axis=1))
+    return nearest_centres(run.embedding, codes).following
 
 
 def _rounds(run: Run, order: Array) -> list[dict[str, Any]]:
@@ -104,35 +140,33 @@ def _rounds(run: Run, order: Array) -> list[dict[str, Any]]:
     return drawn
 
 
-def _certain_samples(run: Run) -> dict[str, Any]:
-    """For each cluster, the samples it is surest and least sure of."""
-    most, least = [], []
+def certain_samples(run: Run) -> dict[str, Any]:
+    """For each cluster the samples it is surest and least sure of, and how many are tied with the first of each."""
+    most, least, tied_most, tied_least = [], [], [], []
+    shown = np.round(run.certainty, 2)
     for cluster in np.unique(run.labels):
         members = np.flatnonzero(run.labels == cluster)
         ranked = members[np.argsort(-run.certainty[members], kind="stable")]
         most.append(ranked[: min(SHOWN_SAMPLES, (len(ranked) + 1) // 2)].tolist())
         least.append(ranked[::-1][: min(SHOWN_SAMPLES, len(ranked) // 2)].tolist())
-    return {"most": most, "least": least}
+        tied_most.append(int((shown[members] == shown[ranked[0]]).sum()))
+        tied_least.append(int((shown[members] == shown[ranked[-1]]).sum()))
+    return {"most": most, "least": least, "tied_most": tied_most, "tied_least": tied_least}
 
 
-def _points(embedding: Array, codes: Array) -> dict[str, Any]:
-    """The embedding's principal axes and its map, 16 bits a value; every sample up to a limit, then an even choice."""
-    n = len(embedding)
+def _points(run: Run, codes: Array) -> dict[str, Any]:
+    """The map and the embedding's principal axes, 16 bits a value; every sample up to a limit, then an even choice."""
+    n = len(codes)
     chosen = np.arange(n) if n <= MAX_POINTS else np.linspace(0, n - 1, MAX_POINTS).astype(int)
-    projected, share = principal_axes(embedding[chosen], AXES)
+    projected, share = principal_axes(run.embedding[chosen], max(2, min(AXES, MAX_AXES_VALUES // len(chosen))))
+    places = graph_map(run.affinity, run.embedding, codes)[chosen]
     return {
         "axes": int(projected.shape[1]),
         "share": [round(float(value), 4) for value in share],
-        "values": _encoded(_sixteen_bits(projected)),
-        "map": _encoded(_sixteen_bits(cluster_map(embedding, codes)[chosen])),
-        "samples": None if len(chosen) == n else _encoded(chosen.astype("<u4")),
+        "values": sixteen_bits(projected),
+        "map": sixteen_bits(places, -1.0, 1.0),
+        "samples": None if len(chosen) == n else encoded(chosen.astype("<u4")),
     }
-
-
-def _sixteen_bits(values: Array) -> Array:
-    low, high = values.min(axis=0), values.max(axis=0)
-    span = np.where(high > low, high - low, 1.0)
-    return np.asarray(np.rint((values - low) / span * 65535), dtype="<u2")
 
 
 def _confusion(codes: Array, target: Array) -> dict[str, Any]:
@@ -150,32 +184,7 @@ def _table(table: Table) -> dict[str, Any]:
     return {
         "title": table.title,
         "columns": list(table.columns),
-        "rows": [[_finite_value(cell) for cell in row] for row in table.rows],
+        "rows": finite([list(row) for row in table.rows]),
         "decimals": list(table.decimals),
         "notes": list(table.notes),
     }
-
-
-def _finite(record: Any) -> dict[str, Any]:
-    return {key: _finite_value(value) for key, value in record.items()}
-
-
-def _finite_value(value: Any) -> Any:
-    """JSON has no infinities."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, list):
-        return [_finite_value(item) for item in value]
-    if isinstance(value, dict):
-        return _finite(value)
-    return value
-
-
-def _small_integers(values: Array) -> str:
-    return _encoded(np.asarray(values).astype("<u2"))
-
-
-def _encoded(values: Array) -> str:
-    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")

@@ -59,17 +59,17 @@ def sprite_sheet(images: Array, wanted: Array, max_pixels: int = 2_600_000) -> S
     columns = int(np.ceil(np.sqrt(len(samples) * new_height / new_width)))
     rows = -(-len(samples) // columns)
     sheet = np.zeros((rows * new_height, columns * new_width), dtype=np.uint8)
-    small = _shrunk(images[samples], new_height, new_width)
+    small = shrunk(images[samples], new_height, new_width)
     for position, picture in enumerate(small):
         top, left = position // columns * new_height, position % columns * new_width
         sheet[top : top + new_height, left : left + new_width] = picture
     return SpriteSheet(gray_png(sheet), new_height, new_width, columns, samples)
 
 
-def _shrunk(images: Array, height: int, width: int) -> Array:
+def shrunk(images: Array, height: int, width: int) -> Array:
     """Area means, by weights that say how much of each old line falls into each new one."""
     if images.shape[1:] == (height, width):
-        return images
+        return np.rint(images).clip(0, 255).astype(np.uint8)
     down, across = _overlaps(images.shape[1], height), _overlaps(images.shape[2], width)
     pictures = [np.rint(down @ image.astype(np.float32) @ across.T) for image in images]
     return np.stack(pictures).clip(0, 255).astype(np.uint8)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.provenance import versions
+
 Array = npt.NDArray[Any]
+
+# How `Run.certainty` was computed.
+MARGIN = "margin"  # 1 − (distance to the own centre) / (distance to the next), in the embedding
+AGREEMENT = "agreement"  # how far several members put a sample into the same company
 
 
 @dataclass(frozen=True)
@@ -23,11 +30,21 @@ class Round:
 
 
 @dataclass(frozen=True)
+class Subspace:
+    """The affine subspace of one cluster; rows of `basis` are orthonormal."""
+
+    mean: Array
+    basis: Array
+    dim: int
+    explained: float | None = None  # share of the cluster's energy that the subspace holds
+
+
+@dataclass(frozen=True)
 class Run:
-    """One method on one data set."""
+    """One method on one data set. What a method does not know stays empty, and its panel stays away."""
 
     name: str
-    labels: Array
+    labels: Array  # −1: assigned to no cluster
     affinity: csr_array
     embedding: Array
     certainty: Array  # (n,), 1 = no doubt
@@ -36,6 +53,15 @@ class Run:
     history: tuple[Mapping[str, Any], ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
+    certainty_kind: str = MARGIN
+    structure: float | None = None  # 0 … 1, how far the clusters are real
+    choices: tuple[Mapping[str, Any], ...] = ()  # ways that were judged: view, cut, links, agreement, score, taken …
+    n_clusters_scores: tuple[Mapping[str, Any], ...] = ()  # candidates for the number of clusters
+    memberships: Array | None = None  # n × K, rows sum to 1
+    subspaces: tuple[Subspace, ...] = ()
+    profiles: tuple[Mapping[str, Any], ...] = ()  # of `cluster_profiles`: what tells each cluster apart
+    call: str = ""  # Python that makes the estimator again
+    graph_kind: str = "own"  # "neighbors": the method has no graph, nearest neighbors of the samples stand in for it
 
 
 @dataclass(frozen=True)
@@ -58,6 +84,14 @@ class Figure:
     description: str
 
 
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _version() -> str:
+    return versions()["masked-subspace"]
+
+
 @dataclass(frozen=True)
 class ReportContent:
     """Everything one page shows."""
@@ -74,82 +108,32 @@ class ReportContent:
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
     command: str = ""  # what was typed, to paste
-
-
-def run_from_estimator(
-    estimator: Any,
-    name: str,
-    *,
-    seconds: float | None = None,
-    scores: Mapping[str, float] | None = None,
-    X: Any = None,
-    feature_names: Sequence[str] | None = None,  # noqa: ARG001
-) -> Run:
-    """Gather what a fitted clusterer knows; `X` is needed where it has no graph of its own."""
-    history = tuple(dict(record) for record in getattr(estimator, "history_", ()) or ())
-    labels = np.asarray(estimator.labels_)
-    if hasattr(estimator, "affinity_matrix_") and hasattr(estimator, "certainty_"):
-        affinity, embedding = csr_array(estimator.affinity_matrix_), np.asarray(estimator.embedding_, dtype=np.float64)
-        certainty = np.clip(np.asarray(estimator.certainty_, dtype=np.float64), 0.0, 1.0)
-    else:
-        affinity, embedding, certainty = _stand_in(X, labels)
-    return Run(
-        name=name,
-        labels=labels,
-        affinity=affinity,
-        embedding=embedding,
-        certainty=certainty,
-        parameters=readable_parameters(estimator),
-        rounds=_rounds(estimator),
-        history=tuple(_plain_record(record) for record in history),
-        scores=dict(scores or {}),
-        seconds=seconds,
-    )
-
-
-def _stand_in(X: Any, labels: Array) -> tuple[csr_array, Array, Array]:
-    """For a clusterer without a graph: nearest neighbors, principal axes, and the share of neighbors in one cluster."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.neighbors import kneighbors_graph
-
-    rank = min(16, min(X.shape) - 1)
-    embedding = TruncatedSVD(rank, random_state=0).fit_transform(X) if rank > 0 else np.asarray(X)
-    directed = csr_array(kneighbors_graph(embedding, min(10, len(labels) - 1)))
-    agreeing = labels[directed.indices] == np.repeat(labels, np.diff(directed.indptr))
-    certainty = np.add.reduceat(agreeing.astype(np.float64), directed.indptr[:-1]) / np.diff(directed.indptr)
-    return csr_array(directed.maximum(directed.T)), np.asarray(embedding, dtype=np.float64), certainty
+    created: str = field(default_factory=_now)
+    version: str = field(default_factory=_version)
 
 
 def readable_parameters(estimator: Any) -> dict[str, Any]:
     """Parameters as JSON can hold them; anything larger by its type and shape."""
-    return {key: _readable(value) for key, value in estimator.get_params(deep=False).items()}
+    if not hasattr(estimator, "get_params"):
+        return {}
+    return {key: readable(value) for key, value in estimator.get_params(deep=False).items()}
 
 
-def _readable(value: Any) -> Any:
+def readable(value: Any) -> Any:
+    """One of them."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, list | tuple) and len(value) <= 16:
-        return [_readable(item) for item in value]
+        return [readable(item) for item in value]
     shape = getattr(value, "shape", None)
-    return (
-        f"{type(value).__name__}{'' if shape is None else f' {tuple(shape)}'}"
-        if shape is not None
-        else repr(value)[:200]
-    )
+    return repr(value)[:200] if shape is None else f"{type(value).__name__} {tuple(shape)}"
 
 
-def _rounds(estimator: Any) -> tuple[Round, ...]:
-    affinities = getattr(estimator, "round_affinities_", ())
-    labels = getattr(estimator, "round_labels_", ())
-    pairs = zip(affinities, labels, strict=True)
-    return tuple(Round(f"round {number}", csr_array(one), of) for number, (one, of) in enumerate(pairs, start=1))
-
-
-def _plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A history record as JSON holds it: numbers, texts, curves, scores by name, and lists of members' settings."""
-    plain = {key: _plain_value(value) for key, value in record.items()}
+def plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record as JSON holds it: numbers, texts, curves, scores by name, and lists of members' settings."""
+    plain = {str(key): _plain_value(value) for key, value in record.items()}
     return {key: value for key, value in plain.items() if value is not _LEFT_OUT}
 
 
@@ -162,7 +146,7 @@ def _plain_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, Mapping):
-        return _plain_record(value)
+        return plain_record(value)
     if isinstance(value, np.ndarray | list | tuple) and np.ndim(value) <= 1:
         items = [_plain_value(item) for item in value]
         return _LEFT_OUT if _LEFT_OUT in items else items

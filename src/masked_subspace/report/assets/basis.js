@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById('payload').textContent);
 const $ = (id) => document.getElementById(id);
 
 function make(tag, attributes = {}, ...children) {
-  const svg = ['svg', 'path', 'line', 'circle', 'text', 'title'].includes(tag);
+  const svg = ['svg', 'path', 'line', 'circle', 'text', 'title', 'rect'].includes(tag);
   const node = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined && value !== false) node.setAttribute(name, value);
@@ -49,12 +49,6 @@ function shades() {
   return table;
 }
 
-const hues = ['#4c78a8', '#e07b39', '#54a06a', '#c8504f', '#8a6fb3', '#8f6b57', '#d07fae', '#7d8590', '#b5a02f', '#3fa7b5'];
-function hue(k) {
-  if (k < hues.length) return hues[k];
-  return `oklch(${0.58 + 0.1 * ((k >> 2) % 3)} 0.13 ${(k * 137.508) % 360})`;
-}
-
 const isDark = () => document.documentElement.dataset.theme
   ? document.documentElement.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 
@@ -88,23 +82,39 @@ async function loadSprites() {
   if (data.sprites.samples) spriteOf = new Map(Array.from(u32(data.sprites.samples), (sample, place) => [sample, place]));
 }
 
-// Draws the thumbnail of a sample; false if there is none.
-function drawSample(canvas, sample) {
-  const place = sheet === null ? undefined : spriteOf === null ? sample : spriteOf.get(sample);
-  canvas.hidden = place === undefined;
-  if (place === undefined) return false;
+const spritePlace = (sample) => (sheet === null ? undefined : spriteOf === null ? sample : spriteOf.get(sample));
+
+// Paints a thumbnail with the given longer side; the caller knows that there is one.
+function drawSprite(pen, sample, x, y, side) {
   const { width, height, columns } = data.sprites;
+  const place = spritePlace(sample);
+  const scale = side / Math.max(width, height);
+  pen.drawImage(sheet, (place % columns) * width, Math.floor(place / columns) * height, width, height, x, y, width * scale, height * scale);
+}
+
+// Draws the thumbnail of a sample into a canvas of its own; false if there is none.
+function drawSample(canvas, sample) {
+  const there = spritePlace(sample) !== undefined;
+  canvas.hidden = !there;
+  if (!there) return false;
+  const { width, height } = data.sprites;
   Object.assign(canvas, { width, height });
   canvas.style.aspectRatio = `${width} / ${height}`;
-  canvas.getContext('2d').drawImage(sheet, (place % columns) * width, Math.floor(place / columns) * height, width, height, 0, 0, width, height);
+  drawSprite(canvas.getContext('2d'), sample, 0, 0, Math.max(width, height));
   return true;
 }
 
-const nameOf = (sample) => data.names ? data.names[sample] : `sample ${sample}`;
+const nameOf = (sample) => (data.names ? data.names[sample] : `sample ${sample}`);
+const clusterName = (run, k) => (run.clusters[k] === 'not assigned' ? 'not assigned' : `cluster ${run.clusters[k]}`);
+const sureText = (run, sample) => (run.sure[sample] / 255).toFixed(2);
 function describe(sample, run) {
-  const parts = [nameOf(sample), `cluster ${run.clusters[run.of[sample]]}`];
+  const parts = [nameOf(sample), clusterName(run, run.of[sample])];
   if (classOf) parts.push(`class ${data.classes.names[classOf[sample]]}`);
   return parts.join(', ');
+}
+function described(sample, run) {
+  const next = run.clusters.length > 1 ? `, next ${run.clusters[run.following[sample]]}` : '';
+  return `${describe(sample, run)}${next}, certainty ${sureText(run, sample)}`;
 }
 
 // Everything that must be redrawn when the theme, the size or the method changes.

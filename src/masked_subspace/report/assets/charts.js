@@ -1,4 +1,4 @@
-// Curves over rounds and iterations as SVG, cluster sizes as bars, certain samples as strips.
+// Curves over rounds and iterations as SVG.
 function curve(title, values, unit) {
   const [width, height, left, bottom, top] = [320, 150, 46, 22, 8];
   const finite = values.filter((v) => v !== null);
@@ -40,7 +40,9 @@ function drawConvergence(run) {
   for (const key of keys) {
     const values = history.map((record) => record[key]);
     if (key.endsWith('_trace') && Array.isArray(last[key]) && last[key].length > 1) {
-      figures.push(curve(`${words(key.replace(/_trace$/, ''))} within the last round`, last[key], 'iterations'));
+      const name = words(key.replace(/_trace$/, ''));
+      // The penalty grows from one iteration to the next, so this curve mixes two changes and may rise: say so in its name.
+      figures.push(curve(`${name} under a growing penalty, last round`, last[key], 'iterations'));
     } else if (told.includes(key) && values.length > 2 && values.every((v) => typeof v === 'number') && new Set(values).size > 1) {
       figures.push(curve(words(key), values, 'rounds'));
     }
@@ -49,6 +51,9 @@ function drawConvergence(run) {
   const flat = (value) => value === null || value === undefined || typeof value !== 'object';
   const columns = keys.filter((key) => key !== 'round' && history.every((record) => flat(record[key])) && history.some((record) => record[key] !== null));
   const rows = history.map((record, k) => [k + 1, ...columns.map((key) => (record[key] === undefined ? null : record[key]))]);
+  const ended = last.converged === true ? `The last round met its tolerance after ${last.n_iter} iterations.` : last.converged === false ? 'The last round stopped before its tolerance was met: raise max_iter.' : '';
+  const rises = keys.some((key) => key === 'objective_trace') ? ' The objective may rise on the way and is not a sign of failure: the penalty grows at every iteration (a continuation), so each value belongs to another problem.' : '';
+  $('convergence-text').textContent = ended + rises;
   const parts = [];
   if (rows.length) parts.push(sortableTable({ title: '', columns: ['round', ...columns.map(words)], rows, decimals: [], notes: [] }, 'Each round'));
   parts.push(...choices(last, words));
@@ -70,50 +75,4 @@ function choices(record, words) {
     }
     return [];
   });
-}
-
-function drawSizes(run) {
-  const largest = Math.max(...run.sizes);
-  const bars = run.sizes.flatMap((size, k) => {
-    const parts = run.confusion ? run.confusion.counts[k] : [size];
-    const track = make('div', { class: 'track', 'aria-hidden': 'true' });
-    parts.forEach((count, c) => {
-      if (!count) return;
-      const piece = make('i', { title: run.confusion ? `${data.classes.names[c]}: ${count}` : null });
-      piece.style.width = `${100 * count / largest}%`;
-      piece.style.background = run.confusion ? hue(c) : run.colour(k);
-      track.append(piece);
-    });
-    return [make('span', {}, `cluster ${run.clusters[k]}`), track, make('span', { class: 'count' }, String(size))];
-  });
-  const told = run.confusion ? 'Sizes, by known class' : 'Sizes';
-  $('sizes').replaceChildren(make('h3', {}, told), make('div', { class: 'bars' }, ...bars));
-}
-
-function strip(samples, run) {
-  return make('ul', { class: 'strip' }, ...samples.map((sample) => {
-    const text = `${describe(sample, run)}, certainty ${(run.sure[sample] / 255).toFixed(2)}`;
-    const canvas = make('canvas', { role: 'img', 'aria-label': text, title: text });
-    if (drawSample(canvas, sample)) return make('li', {}, canvas, (run.sure[sample] / 255).toFixed(2));
-    return make('li', {}, make('span', { class: 'name', title: text }, nameOf(sample)));
-  }));
-}
-
-function drawGallery(run) {
-  const groups = run.clusters.map((name, k) => {
-    const swatch = make('span', { class: 'swatch' });
-    swatch.style.background = run.colour(k);
-    const sort = run.confusion && run.confusion.match[k] >= 0 ? `mostly ${majority(run, k)}` : `${run.sizes[k]} samples`;
-    return make('div', { class: 'group' },
-      make('div', { class: 'who' }, swatch, `cluster ${name}`, make('small', {}, sort)),
-      make('div', {}, make('h4', {}, 'most certain'), strip(run.certain.most[k], run)),
-      make('div', {}, make('h4', {}, 'least certain'), strip(run.certain.least[k], run)));
-  });
-  $('gallery').replaceChildren(...groups);
-}
-
-function majority(run, k) {
-  const counts = run.confusion.counts[k];
-  const top = counts.indexOf(Math.max(...counts));
-  return `${data.classes.names[top]} (${counts[top]} of ${run.sizes[k]})`;
 }

@@ -12,13 +12,6 @@ function drawSummary() {
   $('notes').replaceChildren(...data.notes.map((note) => make('li', {}, note)));
 }
 
-function drawScores(run) {
-  const pairs = Object.entries(run.scores).map(([key, value]) => [key, value === null ? null : value.toFixed(3)]);
-  pairs.push(['clusters', run.clusters.length]);
-  if (run.seconds !== null) pairs.push(['seconds', run.seconds < 10 ? run.seconds.toFixed(2) : run.seconds.toFixed(0)]);
-  $('scores').replaceChildren(...definitions([['method', run.name], ...pairs]));
-}
-
 function drawFigures() {
   const parts = data.figures.map((figure) => make('figure', {}, make('h3', {}, figure.title),
     make('img', { src: figure.image, alt: figure.description, loading: 'lazy' }), make('figcaption', {}, figure.description)));
@@ -28,11 +21,7 @@ function drawFigures() {
 
 function prepare(run) {
   run.of = u16(run.labels);
-  // A cluster takes the colour of the class it is matched with, so that both views can be compared.
-  const match = run.confusion ? run.confusion.match : run.clusters.map((_, k) => k);
-  let spare = data.classes ? data.classes.names.length : 0;
-  const colours = match.map((c) => hue(c >= 0 ? c : spare++));
-  run.colour = (k) => colours[k];
+  run.following = u16(run.following);
   run.order = u32(run.order);
   run.sure = bytes(run.certainty);
   run.points.coordinates = u16(run.points.values);
@@ -40,17 +29,39 @@ function prepare(run) {
   run.points.of = run.points.samples ? u32(run.points.samples) : null;
 }
 
+// What made this page, and how to make it again.
+function drawFooter(run) {
+  const { version, created, command } = data.made;
+  $('made').textContent = `Made by masked-subspace ${version} on ${created}.`;
+  const texts = [['Command', command], ['Python', run ? run.call : '']].filter(([, text]) => text);
+  $('paste').replaceChildren(...texts.flatMap(([name, text]) => {
+    const area = make('textarea', { readonly: '', rows: Math.min(12, text.split('\n').length), 'aria-label': `${name}, to copy`, spellcheck: 'false' });
+    area.value = text;
+    area.addEventListener('focus', () => area.select());
+    return [make('p', { class: 'hint' }, `${name}, to paste:`), area];
+  }));
+}
+
 let shown = null;
 async function showRun(index) {
   shown = data.runs[index];
-  for (const id of ['affinity', 'embedding', 'clusters', 'certain', 'how']) $(id).hidden = false;
+  for (const id of ['verdict', 'affinity', 'embedding', 'clusters', 'certain', 'how', 'glossary']) $(id).hidden = false;
   drawScores(shown);
+  drawVerdict(shown);
+  drawChoices(shown);
   drawConvergence(shown);
   drawSizes(shown);
+  drawProfiles(shown);
+  drawSubspaces(shown);
   drawConfusion(shown);
   drawGallery(shown);
+  $('how').hidden = !shown.parameters.length;
   $('parameters').replaceChildren(make('dl', { class: 'facts' }, ...definitions(shown.parameters)));
-  scatterView.use(shown);
+  drawGlossary();
+  drawFooter(shown);
+  $('certain-text').textContent = `Certainty: ${meaning('certainty')}`;
+  mapTools.use(shown);
+  sampleTable.use(shown);
   await matrixView.use(shown);
 }
 drawers.push(() => shown && drawConfusion(shown));
@@ -64,6 +75,20 @@ function drawNavigation() {
 function switchTheme() {
   document.documentElement.dataset.theme = isDark() ? 'light' : 'dark';
   $('theme').setAttribute('aria-pressed', String(isDark()));
+  redraw();
+}
+
+// On paper nothing can be opened, and dark grounds waste ink.
+let themeBefore = null;
+function toPaper() {
+  document.querySelectorAll('details.read').forEach((one) => { one.open = true; });
+  themeBefore = document.documentElement.dataset.theme || '';
+  document.documentElement.dataset.theme = 'light';
+  redraw();
+}
+function fromPaper() {
+  if (themeBefore) document.documentElement.dataset.theme = themeBefore;
+  else delete document.documentElement.dataset.theme;
   redraw();
 }
 
@@ -83,7 +108,10 @@ async function start() {
     $('run').addEventListener('change', () => showRun(Number($('run').value)).then(drawNavigation));
     await showRun(data.runs.length - 1);
   }
+  if (!data.runs.length) drawFooter(null);
   drawNavigation();
+  window.addEventListener('beforeprint', toPaper);
+  window.addEventListener('afterprint', fromPaper);
   document.documentElement.dataset.ready = 'true';
 }
 start();

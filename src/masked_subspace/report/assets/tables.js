@@ -14,8 +14,23 @@ function sortableTable(table, caption) {
   }));
   fill(table.rows);
   const label = caption || table.title;
-  return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label },
-    make('table', { 'aria-label': label }, make('thead', {}, make('tr', {}, ...heads)), body));
+  return scrolling(label, make('table', { 'aria-label': label }, make('thead', {}, make('tr', {}, ...heads)), body));
+}
+
+// A box that scrolls sideways and says so as long as something is out of sight.
+function scrolling(label, table) {
+  const box = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': label }, table);
+  const sign = make('span', { class: 'more', 'aria-hidden': 'true' });
+  const frame = make('div', { class: 'frame' }, box, sign);
+  const look = () => {
+    const hidden = Math.round(box.scrollWidth - box.clientWidth - box.scrollLeft);
+    frame.classList.toggle('right', hidden > 2);
+    frame.classList.toggle('left', box.scrollLeft > 2);
+    sign.textContent = hidden > 2 ? 'more columns →' : '';
+  };
+  box.addEventListener('scroll', look, { passive: true });
+  new ResizeObserver(look).observe(box);
+  return frame;
 }
 
 // Missing cells go last in either direction.
@@ -54,7 +69,7 @@ function confusionTable(counts, match, order, run) {
   const top = Math.max(...counts.flat());
   const table = shades();
   const heads = order.map((c) => make('th', { scope: 'col' }, data.classes.names[c]));
-  const rows = counts.map((row, k) => make('tr', {}, make('th', { scope: 'row' }, `cluster ${run.clusters[k]}`), ...order.map((c) => {
+  const rows = counts.map((row, k) => make('tr', {}, make('th', { scope: 'row' }, clusterName(run, k)), ...order.map((c) => {
     const shade = Math.round(190 * Math.sqrt(row[c] / top));
     const cell = make('td', { class: match[k] === c ? 'match' : null }, row[c] ? String(row[c]) : '·');
     cell.style.background = `rgb(${table[3 * shade]},${table[3 * shade + 1]},${table[3 * shade + 2]})`;
@@ -62,9 +77,8 @@ function confusionTable(counts, match, order, run) {
     if (row[c] && isDark() && shade <= 120) cell.style.color = '#e6e8eb';
     return cell;
   })));
-  return make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Confusion' },
-    make('table', { class: 'confusion', 'aria-label': 'Clusters against known classes' },
-      make('thead', {}, make('tr', {}, make('th', {}, ''), ...heads)), make('tbody', {}, ...rows)));
+  return scrolling('Confusion', make('table', { class: 'confusion', 'aria-label': 'Clusters against known classes' },
+    make('thead', {}, make('tr', {}, make('td', {}, ''), ...heads)), make('tbody', {}, ...rows)));
 }
 
 function confusionPicture(counts, order, hint) {

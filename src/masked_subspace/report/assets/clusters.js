@@ -1,0 +1,47 @@
+// Clusters one by one: how large, what tells them apart, and the subspaces they lie near.
+function drawSizes(run) {
+  const largest = Math.max(...run.sizes);
+  const bars = run.sizes.flatMap((size, k) => {
+    const parts = run.confusion ? run.confusion.counts[k] : [size];
+    const track = make('div', { class: 'track', 'aria-hidden': 'true' });
+    parts.forEach((count, c) => {
+      if (!count) return;
+      const piece = make('i', { title: run.confusion ? `${data.classes.names[c]}: ${count}` : null });
+      piece.style.width = `${100 * count / largest}%`;
+      piece.style.background = run.confusion ? classLook(c)[0] : run.looks[k][0];
+      track.append(piece);
+    });
+    return [make('span', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k)), track, make('span', { class: 'count' }, String(size))];
+  });
+  const key = run.confusion && data.classes.names.length <= 24
+    ? [make('ul', { class: 'legend plain' }, ...data.classes.names.map((name, c) => make('li', {}, swatch([classLook(c)[0], 'square']), name)))] : [];
+  $('sizes').replaceChildren(make('h3', {}, run.confusion ? 'Sizes, divided by known class' : 'Sizes'), ...key, make('div', { class: 'bars' }, ...bars));
+}
+
+function drawProfiles(run) {
+  $('profiles').hidden = !run.profiles.length;
+  const widest = Math.max(1, ...run.profiles.flatMap((one) => one.features.map((f) => Math.abs(f.effect))));
+  const cards = run.profiles.map((profile, k) => make('div', { class: 'card' },
+    make('h4', {}, swatch(run.looks[k]), `${clusterName(run, k)} (${run.sizes[k]})`),
+    make('ul', { class: 'profile' }, ...profile.features.map((f) => {
+      const bar = make('span', { class: `effect ${f.effect < 0 ? 'less' : 'more'}`, 'aria-hidden': 'true' }, make('i'));
+      bar.firstChild.style.width = `${50 * Math.abs(f.effect) / widest}%`;
+      return make('li', { title: `${f.feature}: ${number(f.here)} here, ${number(f.rest)} elsewhere` },
+        make('span', { class: 'feature' }, f.feature), bar, make('span', { class: 'count' }, `${number(f.here)} / ${number(f.rest)}`));
+    }))));
+  $('profile-cards').replaceChildren(...cards);
+}
+
+function drawSubspaces(run) {
+  $('subspaces').hidden = !run.subspaces.length;
+  const known = run.subspaces.some((one) => one.dim !== null);
+  $('spaces').className = known ? 'cards' : 'cards narrow';
+  $('subspaces-title').textContent = known ? 'Subspaces' : 'Mean pictures';
+  const rows = run.subspaces.map((one) => {
+    const k = run.clusters.indexOf(one.cluster);
+    const facts = one.dim === null ? '' : `dimension ${one.dim}${one.explained === null ? '' : `, holds ${(100 * one.explained).toFixed(0)} %`}`;
+    const image = one.strip ? [make('img', { src: one.strip, alt: `Mean of cluster ${one.cluster}${one.pictures > 1 ? ` and ${one.pictures - 1} directions of its subspace` : ''}`, class: 'pictures' })] : [];
+    return make('div', { class: 'space' }, make('div', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k), make('small', {}, facts)), ...image);
+  });
+  $('spaces').replaceChildren(...rows);
+}

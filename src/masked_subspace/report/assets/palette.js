@@ -1,0 +1,28 @@
+// Clusters and classes are told apart by colour and shape together; the payload brings both.
+function mark(pen, shape, x, y, r) {
+  if (shape === 'square') { pen.fillRect(x - r * 0.9, y - r * 0.9, r * 1.8, r * 1.8); return; }
+  pen.beginPath();
+  if (shape === 'circle') pen.arc(x, y, r, 0, 6.3);
+  else corners(shape).forEach(([dx, dy]) => pen.lineTo(x + dx * r * 1.2, y + dy * r * 1.2));
+  pen.fill();
+}
+
+const third = 0.36;
+const outlines = {
+  triangle: [[0, -1], [0.95, 0.75], [-0.95, 0.75]],
+  down: [[0, 1], [0.95, -0.75], [-0.95, -0.75]],
+  diamond: [[0, -1.1], [0.9, 0], [0, 1.1], [-0.9, 0]],
+  square: [[-0.75, -0.75], [0.75, -0.75], [0.75, 0.75], [-0.75, 0.75]],
+  plus: [[-third, -1], [third, -1], [third, -third], [1, -third], [1, third], [third, third], [third, 1], [-third, 1], [-third, third], [-1, third], [-1, -third], [-third, -third]],
+};
+outlines.cross = outlines.plus.map(([x, y]) => [(x - y) * 0.75, (x + y) * 0.75]);
+const corners = (shape) => outlines[shape];
+
+// The same mark as a small picture beside a name.
+function swatch([colour, shape]) {
+  const svg = make('svg', { class: 'swatch', viewBox: '-1.3 -1.3 2.6 2.6', 'aria-hidden': 'true', focusable: 'false' });
+  svg.append(shape === 'circle' ? make('circle', { r: 1, fill: colour }) : make('path', { d: `M${corners(shape).map((at) => at.join(' ')).join('L')}Z`, fill: colour }));
+  return svg;
+}
+
+const classLook = (c) => data.classes.looks[c];

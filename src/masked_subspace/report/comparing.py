@@ -1,0 +1,179 @@
+"""A report from Python: of one fitted model, or of several fitted clusterers of the same samples side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from masked_subspace.report.doubts import modularity
+from masked_subspace.report.fitted import run_from_estimator
+from masked_subspace.report.page import write_page
+from masked_subspace.report.profiles import feature_names_of
+from masked_subspace.report.record import ReportContent, Run, Table
+
+Array = npt.NDArray[Any]
+
+
+@overload
+def write_report(model: ReportContent, X: str | Path) -> Path: ...
+@overload
+def write_report(model: Any, X: Any, path: str | Path, **about: Any) -> Path: ...
+def write_report(model: Any, X: Any, path: Any = None, **about: Any) -> Path:
+    """Write the page of a fitted model and its samples, or of a ready `ReportContent` (then the second is the path).
+
+    Parameters
+    ----------
+    model : a fitted clusterer with `labels_`, or a ReportContent
+    X : the samples it was fitted on, dense, sparse or a data frame; None if they are gone and the model has a graph
+    path : str or Path, where the page goes
+    **about : see `content_of`
+
+    Returns
+    -------
+    path : Path of the written page
+    """
+    if isinstance(model, ReportContent):
+        return write_page(model, Path(X))
+    if path is None:
+        raise TypeError("write_report(model, X, path) needs a path; write_report(model, None, path) without samples.")
+    return write_page(content_of({type(model).__name__: model}, X, **about), Path(path))
+
+
+def compare(X: Any, models: Mapping[str, Any], path: str | Path = "comparison.html", **about: Any) -> Path:
+    """Write one page about several fitted clusterers of the same samples, ours or any of scikit-learn's.
+
+    A clusterer without `affinity_matrix_` is shown on the graph of the samples' nearest neighbors. `about` is as in
+    `content_of`; with `y` the table has scores against it. Returns the path.
+    """
+    if not models:
+        raise ValueError("models is empty; give fitted clusterers by name.")
+    return write_page(content_of(models, X, **about), Path(path))
+
+
+def content_of(
+    models: Mapping[str, Any],
+    X: Any,
+    *,
+    y: npt.ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    class_names: Sequence[str] | None = None,
+    images: Array | None = None,
+    title: str | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> ReportContent:
+    """What a page shows of fitted models by name.
+
+    Parameters
+    ----------
+    models : fitted clusterers of the same samples
+    X : array, sparse array or data frame of shape (n_samples, n_features), or None
+    y : known classes; only compared with, numbers or texts
+    names : names of the samples
+    feature_names : names of the columns; those of a data frame are found
+    class_names : names of the classes, where y holds their numbers
+    images : array of shape (n_samples, height, width), uint8: what the samples look like
+    title : heading of the page
+    seconds : how long each model took to fit
+    """
+    n = _same_length(models, X, y, names, images)
+    target, classes = _coded(y, class_names)
+    columns = feature_names if feature_names is not None else feature_names_of(X)
+    runs = tuple(
+        run_from_estimator(
+            model,
+            name,
+            X=X if images is None or not hasattr(model, "affinity_matrix_") else None,
+            feature_names=columns,
+            seconds=(seconds or {}).get(name),
+            scores=_scores(target, model),
+        )
+        for name, model in models.items()
+    )
+    shape = getattr(X, "shape", None)
+    facts = {"samples": n, **({} if shape is None else {"features": int(shape[1])})}
+    several = len(runs) > 1
+    return ReportContent(
+        title=title or (f"{len(runs)} ways to cluster {n} samples" if several else f"{n} samples by {runs[0].name}"),
+        facts=facts,
+        names=names,
+        target=target,
+        class_names=classes,
+        images=images,
+        runs=runs,
+        tables=(comparison_table(runs), agreement_table(runs)) if several else (),
+    )
+
+
+def comparison_table(runs: Sequence[Run]) -> Table:
+    """Numbers side by side; columns that nobody fills are left out."""
+    keys = list(dict.fromkeys(key for run in runs for key in run.scores))
+    rows = []
+    for run in runs:
+        found = len(np.unique(run.labels[run.labels >= 0]))
+        inside = modularity(run.affinity, np.unique(run.labels, return_inverse=True)[1])
+        rows.append((run.name, found, *(run.scores.get(key) for key in keys), run.structure, inside, run.seconds))
+    columns = ("method", "clusters", *keys, "structure", "modularity", "seconds")
+    note = "Modularity is on each method's own graph, for methods without one on nearest neighbors."
+    filled = [c for c in range(len(columns)) if c < 2 or any(row[c] is not None for row in rows)]
+    decimals = (None, None, *(3 for _ in keys), 2, 2, 2)
+    return Table(
+        "Comparison",
+        tuple(columns[c] for c in filled),
+        tuple(tuple(row[c] for c in filled) for row in rows),
+        notes=(note,),
+        decimals=tuple(decimals[c] for c in filled),
+    )
+
+
+def agreement_table(runs: Sequence[Run]) -> Table:
+    """How far every two methods agree: the adjusted Rand index of their labels."""
+    from sklearn.metrics import adjusted_rand_score
+
+    rows = tuple((one.name, *(float(adjusted_rand_score(one.labels, other.labels)) for other in runs)) for one in runs)
+    note = "ARI of the labels of two methods: 1 is the same partition, 0 what chance would give."
+    return Table(
+        "Who agrees with whom", ("method", *(run.name for run in runs)), rows, (note,), (None, *(2 for _ in runs))
+    )
+
+
+def _scores(target: Array | None, model: Any) -> dict[str, float]:
+    if target is None:
+        return {}
+    from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
+
+    labels = np.asarray(model.labels_)
+    return {
+        "accuracy": float(clustering_accuracy(target, labels)),
+        "NMI": float(normalized_mutual_info(target, labels)),
+        "BCA": float(binary_clustering_accuracy(target, labels)),
+    }
+
+
+def _coded(y: npt.ArrayLike | None, class_names: Sequence[str] | None) -> tuple[Array | None, list[str] | None]:
+    if y is None:
+        return None, None
+    values, codes = np.unique(np.asarray(y), return_inverse=True)
+    if class_names is None:
+        return codes, [str(value) for value in values]
+    return np.asarray(y), [str(name) for name in class_names]
+
+
+def _same_length(models: Mapping[str, Any], X: Any, y: Any, names: Any, images: Any) -> int:
+    """The number of samples, or an error that names who differs."""
+    for name, model in models.items():
+        if not hasattr(model, "labels_"):
+            raise ValueError(f"models[{name!r}] is a {type(model).__name__} without labels_; fit it first.")
+    lengths = {f"models[{name!r}].labels_": len(model.labels_) for name, model in models.items()}
+    n = next(iter(lengths.values()))
+    if X is not None:
+        lengths["X"] = X.shape[0] if hasattr(X, "shape") else len(X)
+    lengths |= {key: len(value) for key, value in (("y", y), ("names", names), ("images", images)) if value is not None}
+    for key, length in lengths.items():
+        if length != n:
+            raise ValueError(f"{key} has {length} samples and {next(iter(lengths))} has {n}; give the same samples.")
+    return n

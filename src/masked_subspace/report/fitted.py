@@ -1,0 +1,141 @@
+"""From a fitted clusterer, ours or anybody's, to the record that a report shows. Nothing else reads estimators."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from masked_subspace.report.layout import nearest_centres
+from masked_subspace.report.profiles import cluster_profiles
+from masked_subspace.report.record import (
+    AGREEMENT,
+    MARGIN,
+    Round,
+    Run,
+    Subspace,
+    plain_record,
+    readable,
+    readable_parameters,
+)
+from masked_subspace.report.stand_in import neighbor_graph, principal_rows
+
+Array = npt.NDArray[Any]
+
+
+def run_from_estimator(
+    estimator: Any,
+    name: str,
+    *,
+    seconds: float | None = None,
+    scores: Mapping[str, float] | None = None,
+    X: Any = None,
+    feature_names: Sequence[str] | None = None,
+) -> Run:
+    """Gather what a fitted clusterer knows; only `labels_` must be there, and `X` where it has no graph of its own.
+
+    With `X` the record also says which features tell each cluster apart; leave it out for rows that are pictures.
+    """
+    labels = np.asarray(estimator.labels_)
+    own_graph = hasattr(estimator, "affinity_matrix_") and hasattr(estimator, "embedding_")
+    if own_graph:
+        affinity = csr_array(estimator.affinity_matrix_)
+        embedding = np.asarray(estimator.embedding_, dtype=np.float64)
+    elif X is None:
+        raise ValueError(f"{type(estimator).__name__} has no affinity_matrix_ and X is None; pass the samples as X.")
+    else:
+        embedding = principal_rows(X)
+        affinity = neighbor_graph(embedding)
+    names = feature_names if feature_names is not None else getattr(estimator, "feature_names_in_", None)
+    return Run(
+        name=name,
+        labels=labels,
+        affinity=affinity,
+        embedding=embedding,
+        certainty=_certainty(estimator, embedding, labels),
+        parameters=readable_parameters(estimator),
+        rounds=_rounds(estimator) if own_graph else (),
+        history=_records(estimator, "history_"),
+        scores=dict(scores or {}),
+        seconds=seconds,
+        certainty_kind=AGREEMENT if hasattr(estimator, "member_labels_") else MARGIN,
+        structure=_number(getattr(estimator, "structure_", None)),
+        choices=_records(estimator, "choices_"),
+        n_clusters_scores=_records(estimator, "n_clusters_scores_"),
+        memberships=_memberships(estimator),
+        subspaces=_subspaces(estimator),
+        profiles=() if X is None else cluster_profiles(X, labels, names),
+        call=call_text(estimator),
+        graph_kind="own" if own_graph else "neighbors",
+    )
+
+
+def call_text(estimator: Any) -> str:
+    """The constructor call with all that differs from the defaults, to paste into Python."""
+    if not hasattr(estimator, "get_params"):
+        return ""
+    usual = inspect.signature(type(estimator).__init__).parameters
+    given = []
+    for key, value in estimator.get_params(deep=False).items():
+        default = usual[key].default if key in usual else inspect.Parameter.empty
+        shown = readable(value)
+        if type(value) is type(default) and shown == readable(default):
+            continue
+        text = repr(shown) if shown is value or not isinstance(shown, str) else f"…  # {shown}"
+        given.append(f"{key}={text}")
+    lines = "".join(f"    {one.partition('  #')[0]},{''.join(one.partition('  #')[1:])}\n" for one in given)
+    return f"{type(estimator).__name__}(\n{lines})" if "#" in lines or len(lines) > 100 else _one_line(estimator, given)
+
+
+def _one_line(estimator: Any, given: Sequence[str]) -> str:
+    return f"{type(estimator).__name__}({', '.join(given)})"
+
+
+def _certainty(estimator: Any, embedding: Array, labels: Array) -> Array:
+    """The estimator's own; else the margin between the two nearest centres."""
+    own = getattr(estimator, "certainty_", None)
+    if own is not None:
+        return np.clip(np.asarray(own, dtype=np.float64), 0.0, 1.0)
+    _, codes = np.unique(labels, return_inverse=True)
+    nearest = nearest_centres(embedding, codes)
+    return np.asarray(np.clip(1.0 - nearest.own / np.maximum(nearest.other, 1e-300), 0.0, 1.0))
+
+
+def _number(value: Any) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+def _records(estimator: Any, attribute: str) -> tuple[dict[str, Any], ...]:
+    found = getattr(estimator, attribute, None)
+    return tuple(plain_record(record) for record in found) if found is not None else ()
+
+
+def _memberships(estimator: Any) -> Array | None:
+    found = getattr(estimator, "memberships_", None)
+    return None if found is None else np.asarray(found, dtype=np.float64)
+
+
+def _subspaces(estimator: Any) -> tuple[Subspace, ...]:
+    """Records with attributes or with keys; `explained` may be one share or one for each direction."""
+
+    def part(one: Any, name: str, otherwise: Any = None) -> Any:
+        return one.get(name, otherwise) if isinstance(one, Mapping) else getattr(one, name, otherwise)
+
+    found = []
+    for one in getattr(estimator, "subspaces_", None) or ():
+        basis = np.atleast_2d(np.asarray(part(one, "basis"), dtype=np.float64))
+        explained = part(one, "explained")
+        share = None if explained is None or np.size(explained) == 0 else float(np.sum(explained))
+        found.append(Subspace(np.asarray(part(one, "mean")), basis, int(part(one, "dim", len(basis))), share))
+    return tuple(found)
+
+
+def _rounds(estimator: Any) -> tuple[Round, ...]:
+    affinities = getattr(estimator, "round_affinities_", ())
+    labels = getattr(estimator, "round_labels_", ())
+    pairs = zip(affinities, labels, strict=True)
+    return tuple(Round(f"round {number}", csr_array(one), of) for number, (one, of) in enumerate(pairs, start=1))

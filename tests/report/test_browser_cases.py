@@ -1,0 +1,227 @@
+"""Every kind of data in a real browser, both sizes and themes, and what axe-core has to say about it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_wine
+
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.report import ReportContent, Run, compare, write_report
+
+from .conftest import HOSTILE, SIZES, opened
+
+pytestmark = pytest.mark.browser
+
+
+def axe_source() -> str | None:
+    """The text of axe.min.js: AXE_CORE names the file, or npm put it into node_modules."""
+    named = os.environ.get("AXE_CORE")
+    places = [Path(named)] if named else []
+    places += [folder / "node_modules/axe-core/axe.min.js" for folder in (Path.cwd(), *Path(__file__).parents)]
+    return next((place.read_text(encoding="utf-8") for place in places if place.is_file()), None)
+
+
+def grouped(n: int, n_clusters: int, width: int = 6, seed: int = 0, **parts: Any) -> Run:
+    """A run on a random graph of clusters, as large as one likes."""
+    rng = np.random.default_rng(seed)
+    labels = np.sort(rng.integers(0, n_clusters, n))
+    embedding = 0.25 * rng.standard_normal((n, width)) + 2 * rng.standard_normal((n_clusters, width))[labels]
+    first = np.repeat(np.arange(n), 4)
+    second = np.clip(first + rng.integers(-15, 16, len(first)), 0, n - 1)
+    kept = first != second
+    W = csr_array((rng.random(kept.sum()), (first[kept], second[kept])), shape=(n, n))
+    return Run("RMSC", labels, csr_array(W + W.T), embedding, rng.random(n), **parts)
+
+
+def wine(path: Path) -> None:
+    table = load_wine(as_frame=True)
+    models = {"k-means": KMeans(3, n_init=2, random_state=0), "four": KMeans(4, n_init=2, random_state=0)}
+    for model in models.values():
+        model.fit((table.data - table.data.mean()) / table.data.std())
+    compare(table.data, models, path, y=table.target, class_names=list(table.target_names))
+
+
+def text(path: Path) -> None:
+    """TF-IDF-like rows: sparse, many columns, named after words."""
+    rng = np.random.default_rng(0)
+    topics = np.repeat([0, 1, 2], 50)
+    rows = rng.poisson(0.02 + 0.6 * (np.arange(300) // 100 == topics[:, None]))
+    X = csr_array(rows * rng.random(rows.shape))
+    words = [f"word{'s' * (k % 40)}{k}" for k in range(300)]
+    compare(X, {"k-means": KMeans(3, n_init=2, random_state=0).fit(X)}, path, feature_names=words)
+
+
+def faces(path: Path) -> None:
+    """Forty clusters of ten pictures, and forty known classes."""
+    rng = np.random.default_rng(0)
+    run = grouped(400, 40)
+    images = rng.integers(0, 256, (40, 32, 28))[run.labels] * 0.7 + rng.integers(0, 76, (400, 32, 28))
+    content = ReportContent("Forty", target=run.labels, images=images.astype(np.uint8), runs=(run,))
+    write_report(content, path)
+
+
+def motions(path: Path) -> None:
+    """Trajectories in subspaces, with all fitted attributes of the masked estimators."""
+    data = make_subspaces(3, 4, 30, 30, random_state=0)
+    run = grouped(90, 3)
+    fitted = SimpleNamespace(
+        labels_=data.target,
+        affinity_matrix_=run.affinity,
+        embedding_=run.embedding,
+        certainty_=run.certainty,
+        member_labels_=[data.target],
+        structure_=0.4,
+        choices_=[
+            {"view": "homogeneous", "cut": "spectral", "links": 4, "agreement": 0.9, "score": 0.72, "taken": True},
+            {"view": "plain", "cut": "modularity", "score": 0.5, "taken": False},
+        ],
+        n_clusters_scores_=[{"n_clusters": k, "score": 1 / (1 + abs(k - 3)), "agreement": k / 50} for k in range(2, 9)],
+        memberships_=np.eye(3)[data.target],
+        subspaces_=[{"mean": np.zeros(30), "basis": np.eye(30)[:4], "dim": 4, "explained": 0.97}] * 3,
+    )
+    write_report(fitted, data.data, path, y=data.target)
+
+
+def large(path: Path) -> None:
+    run = grouped(50_000, 12)
+    write_report(ReportContent("Large", names=[f"cell {i}" for i in range(50_000)], runs=(run,)), path)
+
+
+def no_truth(path: Path) -> None:
+    write_report(ReportContent("No truth", runs=(grouped(60, 3),)), path)
+
+
+def one_cluster(path: Path) -> None:
+    write_report(ReportContent("One", runs=(grouped(30, 1),)), path)
+
+
+def hostile(path: Path) -> None:
+    names = [HOSTILE] * 60
+    profile = {"cluster": "0", "features": [{"feature": HOSTILE, "here": 1.0, "rest": 0.0, "effect": 2.0}]}
+    run = grouped(60, 2, profiles=(profile, profile), call=HOSTILE, choices=({"view": HOSTILE, "score": 1.0},))
+    classes = np.arange(60) % 2
+    write_report(
+        ReportContent(
+            HOSTILE,
+            HOSTILE,
+            {HOSTILE: HOSTILE},
+            names,
+            classes,
+            [HOSTILE, "b"],
+            runs=(run,),
+            notes=(HOSTILE,),
+            command=HOSTILE,
+        ),
+        path,
+    )
+
+
+CASES = {one.__name__: one for one in (wine, text, faces, motions, large, no_truth, one_cluster, hostile)}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> Any:
+    """Each page is written once, when it is first asked for."""
+    folder = tmp_path_factory.mktemp("cases")
+
+    def page(case: str) -> Path:
+        path = folder / f"{case}.html"
+        if not path.exists():
+            CASES[case](path)
+        return path
+
+    return page
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("case", CASES)
+def test_it_opens_whole_and_fits_the_width(browser, pages, case, size):
+    with opened(browser, pages(case), size) as tab:
+        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert tab.locator("#verdict .headline").inner_text()
+        assert tab.locator("#verdict .next li").count() >= 1
+        for section in ("embedding", "affinity", "clusters", "certain"):
+            assert tab.locator(f"#{section}").is_visible(), section
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("case", [case for case in CASES if case != "large"])
+def test_axe_finds_nothing_serious(browser, pages, case, scheme):
+    source = axe_source()
+    if source is None:
+        pytest.skip("no axe-core: `npm install axe-core` here, or name axe.min.js in AXE_CORE")
+    for size in SIZES:
+        with opened(browser, pages(case), size, color_scheme=scheme, bypass_csp=True) as tab:
+            tab.evaluate(source)
+            tab.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            found = tab.evaluate("axe.run().then((result) => result.violations)")
+        serious = [
+            (one["id"], [node["html"][:120] for node in one["nodes"][:3]])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], size
+
+
+def test_a_table_shows_what_tells_clusters_apart(browser, pages):
+    with opened(browser, pages("wine"), "desktop") as tab:
+        assert tab.locator("#profile-cards .card").count() == 4
+        assert "proline" in tab.locator("#profile-cards").inner_text()
+        assert tab.locator("#tables table").count() == 2
+
+
+def test_words_of_a_text_are_named(browser, pages):
+    with opened(browser, pages("text"), "phone") as tab:
+        assert "word" in tab.locator("#profile-cards .feature").first.inner_text()
+
+
+def test_forty_clusters_have_forty_looks(browser, pages):
+    with opened(browser, pages("faces"), "desktop") as tab:
+        looks = tab.locator("#legend .swatch").evaluate_all("all => all.map((one) => one.innerHTML)")
+        assert len(looks) == len(set(looks)) == 40
+        tab.select_option("#colour", "class")
+        classes = tab.locator("#legend .swatch").evaluate_all("all => all.map((one) => one.innerHTML)")
+        assert not set(classes) & set(looks)
+
+
+def test_choices_and_subspaces_are_shown_where_they_are_known(browser, pages):
+    with opened(browser, pages("motions"), "desktop") as tab:
+        assert tab.locator("#choices svg").count() == 2
+        assert tab.locator("#choices svg").first.get_attribute("aria-label").endswith("3 was taken")
+        assert "dimension 4, holds 97 %" in tab.locator("#spaces").inner_text()
+        assert "members of the ensemble" in tab.locator("#certain-text").inner_text()
+    with opened(browser, pages("no_truth"), "desktop") as tab:
+        for absent in ("#choosing", "#profiles", "#subspaces", "#confusion table"):
+            assert not tab.locator(absent).is_visible(), absent
+
+
+def test_fifty_thousand_samples_can_be_used(browser, pages):
+    path = pages("large")
+    assert path.stat().st_size < 10_000_000
+    with opened(browser, path, "desktop") as tab:
+        assert "50000 of 50000" in tab.locator("#map-state").inner_text()
+        tab.fill("#search", "cell 49999")
+        assert tab.locator("#selection-rows").input_value() == "49999"
+        tab.fill("#sample-search", "#31")
+        assert tab.locator("#sample-state").inner_text() == "1–1 of 1"
+        spent = tab.evaluate(
+            """(async () => { const start = performance.now(); document.getElementById('map-in').click();
+            await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+            return performance.now() - start; })()"""
+        )
+        assert spent < 5_000  # on a busy machine; 0.1 s on a quiet one
+
+
+def test_hostile_names_stay_text(browser, pages):
+    with opened(browser, pages("hostile"), "desktop") as tab:
+        assert tab.locator("img").count() == 0
+        assert tab.title().startswith("</script>")
+        assert tab.locator("#made").inner_text().startswith("Made by")

@@ -1,0 +1,65 @@
+"""What a graph says against a clustering, on graphs whose blocks are known."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from masked_subspace.report.doubts import best_split, block_weights, examine, modularity
+
+
+def blocks(sizes, inside=0.6, between=0.0, seed=0):
+    """A random graph of blocks; `between` is the density of links from one block to the others."""
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    density = np.where(of[:, None] == of[None, :], inside, between)
+    upper = np.triu(rng.random(density.shape) < density, 1).astype(float)
+    return csr_array(upper + upper.T), of
+
+
+def test_a_cluster_of_two_blocks_is_seen():
+    graph, of = blocks([40, 30, 50], between=0.004)
+    merged = np.array([0, 0, 1])[of]
+    facts = examine(graph, merged, np.ones(len(of)))
+    assert facts[0].smaller_part == 30
+    assert 0 < facts[0].between_parts < 0.02
+    assert facts[1].smaller_part == 0
+
+
+def test_blocks_without_any_link_are_seen_as_well():
+    graph, _ = blocks([40, 30])
+    assert best_split(graph) == (30, 0.0)
+    assert best_split(blocks([70])[0])[1] > 0.2
+
+
+def test_a_small_appendix_is_no_block():
+    graph, _ = blocks([95, 5], between=0.002)
+    part, share = best_split(graph)
+    assert part == 0 or share > 0.2
+
+
+def test_rivals_and_what_leaves_a_cluster():
+    graph, of = blocks([40, 40, 40])
+    torn = of.copy()
+    torn[:20] = 3  # half of cluster 0 becomes a cluster of its own
+    facts = examine(graph, torn, np.linspace(0, 1, len(of)))
+    assert facts[3].rival == 0
+    assert facts[0].rival == 3
+    assert facts[3].to_rival == pytest.approx(facts[3].outside)
+    assert facts[3].to_rival > 0.4
+    assert facts[1].rival == -1
+    assert facts[1].certainty == pytest.approx(np.linspace(0, 1, 120)[40:80].mean())
+
+
+def test_modularity_is_that_of_the_definition():
+    graph, of = blocks([20, 30], between=0.05)
+    W = graph.toarray()
+    degree, total = W.sum(axis=1), W.sum()
+    expected = ((W - np.outer(degree, degree) / total) * (of[:, None] == of[None, :])).sum() / total
+    assert modularity(graph, of) == pytest.approx(expected)
+    assert block_weights(graph, of).sum() == pytest.approx(total)
+
+
+def test_a_graph_without_links_has_no_doubts():
+    facts = examine(csr_array((30, 30)), np.repeat([0, 1], 15), np.ones(30))
+    assert [fact.rival for fact in facts] == [-1, -1]
+    assert modularity(csr_array((30, 30)), np.repeat([0, 1], 15)) == 0

@@ -1,0 +1,79 @@
+"""What the page gets: ties, next clusters, subspaces as pictures, and a bounded size."""
+
+import base64
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from masked_subspace.report import ReportContent, Run, Subspace
+from masked_subspace.report.payload import certain_samples, payload
+
+
+def small_run(labels, **parts):
+    n = len(labels)
+    codes = np.unique(labels, return_inverse=True)[1]
+    embedding = np.eye(codes.max() + 1)[codes] + 1e-3 * np.arange(n)[:, None]
+    ring = csr_array((np.ones(n), (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    return Run("m", np.asarray(labels), csr_array(ring + ring.T), embedding, np.ones(n), **parts)
+
+
+def numbers(text, kind="<u2"):
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def test_ties_are_counted():
+    run = replace(small_run(np.repeat([0, 1], 10)), certainty=np.r_[np.ones(10), np.linspace(0.1, 0.9, 10)])
+    certain = certain_samples(run)
+    assert certain["tied_most"] == [10, 1]
+    assert certain["tied_least"] == [10, 1]
+
+
+def test_the_next_cluster_follows_memberships():
+    labels = np.repeat([0, 1, 2], 4)
+    shares = np.full((12, 3), 0.1)
+    shares[np.arange(12), labels] = 0.6
+    shares[0, 2] = 0.3
+    shown = payload(ReportContent("t", runs=(small_run(labels, memberships=shares),)))["runs"][0]
+    assert numbers(shown["following"])[0] == 2
+    assert (numbers(shown["following"]) != numbers(shown["labels"])).all()
+
+
+def test_memberships_beside_samples_of_no_cluster():
+    labels = np.r_[-1, np.repeat([0, 1], 5)]
+    shown = payload(ReportContent("t", runs=(small_run(labels, memberships=np.full((11, 2), 0.5)),)))["runs"][0]
+    assert shown["clusters"] == ["not assigned", "0", "1"]
+    assert set(numbers(shown["following"])) <= {1, 2}
+
+
+def test_subspaces_become_pictures_where_samples_are_pictures():
+    labels = np.repeat([0, 1], 6)
+    spaces = tuple(Subspace(np.zeros(16), np.eye(16)[:3], 3, 0.9) for _ in range(2))
+    run = small_run(labels, subspaces=spaces)
+    images = np.random.default_rng(0).integers(0, 255, (12, 4, 4)).astype(np.uint8)
+    panel = payload(ReportContent("t", images=images, runs=(run,)))["runs"][0]["subspaces"]
+    assert [one["pictures"] for one in panel] == [4, 4]
+    assert panel[0]["dim"] == 3
+    plain = payload(ReportContent("t", runs=(run,)))["runs"][0]["subspaces"]
+    assert plain[0]["strip"] is None
+    assert plain[0]["explained"] == pytest.approx(0.9)
+
+
+def test_the_mean_picture_is_there_without_subspaces():
+    images = np.zeros((12, 4, 4), dtype=np.uint8)
+    panel = payload(ReportContent("t", images=images, runs=(small_run(np.repeat([0, 1], 6)),)))["runs"][0]["subspaces"]
+    assert [one["pictures"] for one in panel] == [1, 1]
+
+
+def test_classes_that_nobody_has_are_left_out():
+    run = small_run(np.repeat([0, 1], 6))
+    content = ReportContent("t", target=np.repeat([0, 2], 6), class_names=["a", "b", "c"], runs=(run,))
+    assert payload(content)["classes"]["names"] == ["a", "c"]
+
+
+def test_the_footer_knows_version_date_and_command():
+    made = payload(ReportContent("t", command="masked-subspace cluster a.csv"))["made"]
+    assert made["command"] == "masked-subspace cluster a.csv"
+    assert made["version"]
+    assert made["created"].endswith("UTC")

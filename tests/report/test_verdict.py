@@ -1,0 +1,123 @@
+"""The first words of the report follow the numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from masked_subspace.report.record import AGREEMENT, Run
+from masked_subspace.report.verdict import verdict
+
+from .test_doubts import blocks
+
+
+@pytest.fixture
+def run():
+    graph, of = blocks([40, 40, 40], between=0.002)
+    return Run("RMSC", of, graph, np.eye(3)[of], np.linspace(0.6, 1, len(of)))
+
+
+def text_of(found):
+    return " ".join([found["headline"], *(point["text"] for point in found["points"]), *found["next"]])
+
+
+def point(found, title):
+    return next((one["text"] for one in found["points"] if one["title"] == title), None)
+
+
+def test_clear_clusters_are_called_so(run):
+    found = verdict(replace(run, structure=0.93))
+    assert found["headline"] == "3 clusters that stand out clearly"
+    assert found["tone"] == "good"
+    assert "0.93" in point(found, "How real")
+    assert point(found, "Doubtful clusters").startswith("None")
+
+
+def test_low_structure_warns_and_says_what_to_do(run):
+    found = verdict(replace(run, structure=0.2))
+    assert found["tone"] == "poor"
+    assert "hardly supported" in found["headline"]
+    assert any("k-means" in step for step in found["next"])
+    assert any('n_clusters="auto"' in step for step in found["next"])
+
+
+def test_without_a_structure_score_only_the_graph_speaks(run):
+    found = verdict(run)
+    assert "no structure score" in point(found, "How real")
+    assert "graph" in found["headline"]
+
+
+def test_merged_clusters_are_named_and_more_are_advised(run):
+    found = verdict(replace(run, labels=np.array([0, 0, 7])[run.labels]))
+    assert "Cluster 0 looks like two blocks, of 40 and 40 samples" in point(found, "Doubtful clusters")
+    assert any(step.startswith("Try 3 clusters") for step in found["next"])
+
+
+def test_torn_clusters_are_named_and_fewer_are_advised(run):
+    labels = run.labels.copy()
+    labels[:20] = 3
+    found = verdict(replace(run, labels=labels))
+    assert "hard to tell apart" in point(found, "Doubtful clusters")
+    assert any(step.startswith("Try 3 clusters") for step in found["next"])
+
+
+def test_the_number_of_clusters_and_its_rival(run):
+    scores = [{"n_clusters": k, "score": score} for k, score in ((2, 0.5), (3, 0.8), (4, 0.79))]
+    assert "4 is as good (0.79)" in point(verdict(replace(run, n_clusters_scores=tuple(scores))), "How many")
+    scores[2]["score"] = 0.6
+    told = point(verdict(replace(run, n_clusters_scores=tuple(scores))), "How many")
+    assert told == "3 was chosen among 3 numbers from 2 to 4, with a score of 0.80. Next is 4 with 0.60."
+    assert point(verdict(run), "How many") == "3, as asked for."
+
+
+def test_the_way_that_was_taken_and_why(run):
+    ways = (
+        {"view": "plain", "cut": "spectral", "links": 4, "score": 0.4, "taken": False},
+        {"view": "lifted", "cut": "modularity", "links": 5, "score": 0.7, "taken": True},
+    )
+    told = point(verdict(replace(run, choices=ways)), "Which way")
+    assert told.startswith("View lifted, cut modularity, links 5 was taken from 2 that were judged without labels")
+    assert "view plain, cut spectral, links 4 with 0.40" in told
+    history = ({"view": "root", "view_scores": {"plain": 0.50, "root": 0.51}},)
+    told = point(verdict(replace(run, history=history)), "Which way")
+    assert told.startswith("View root was taken")
+    assert "as good" in told
+
+
+def test_equal_certainties_are_called_equal(run):
+    told = point(verdict(replace(run, certainty=np.ones(120))), "Certainty")
+    assert told.startswith("All samples are equally certain (1.00)")
+
+
+def test_certainty_is_explained_as_it_was_computed(run):
+    assert "nearer" in point(verdict(run), "Certainty")
+    assert "members agree" in point(verdict(replace(run, certainty_kind=AGREEMENT)), "Certainty")
+
+
+def test_samples_of_no_cluster_are_counted_and_no_cluster(run):
+    labels = run.labels.copy()
+    labels[:5] = -1
+    found = verdict(replace(run, labels=labels))
+    assert found["headline"].startswith("3 clusters")
+    assert point(found, "Not assigned").startswith("5 of 120")
+
+
+@pytest.mark.parametrize(("label", "words"), [(0, "One cluster"), (-1, "No clusters")])
+def test_nothing_was_divided(run, label, words):
+    found = verdict(replace(run, labels=np.full(120, label)))
+    assert found["headline"].startswith(words)
+    assert found["next"]
+
+
+def test_other_methods_and_known_classes_are_told(run):
+    other = replace(run, name="k-means")
+    found = verdict(replace(run, scores={"accuracy": 0.5, "NMI": float("nan")}), (run, other))
+    assert "k-means 1.00" in point(found, "Other methods")
+    assert "accuracy 0.500" in point(found, "Known classes")
+    assert "nan" not in text_of(found)
+
+
+def test_many_uncertain_samples_reach_the_headline(run):
+    found = verdict(replace(run, structure=0.9, certainty=np.linspace(0.2, 0.9, 120)))
+    assert found["tone"] == "fair"
+    assert found["headline"].endswith("with many uncertain samples")
