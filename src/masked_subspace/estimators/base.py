@@ -7,7 +7,7 @@ rows, its Z is our Zᵀ.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
@@ -73,14 +73,14 @@ class Task:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a fit leaves behind: how rows are prepared, the prepared rows, and the rounds."""
+    """What a fit leaves behind: the samples as given, how rows are prepared, the prepared rows, and the rounds."""
 
+    X: FloatArray
     preparation: Preparation
     rows: FloatArray
     rounds: RoundsResult
     choices: list[dict[str, Any]] | None = None
     outliers: csr_array | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         preparation = Preparation.learn(task.X, view, normalize=self.normalize)
         rows = preparation.apply(task.X)
         refuse_vanished(rows)
-        return Fit(preparation, rows, self._play(rows, task))
+        return Fit(task.X, preparation, rows, self._play(rows, task))
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         """One round without a mask; the masked methods run Algorithm 2."""

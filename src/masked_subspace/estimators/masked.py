@@ -58,7 +58,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         preparation = Preparation.learn(cleaned, view, normalize=self.normalize)
         rows = preparation.apply(cleaned)
         refuse_vanished(rows)
-        return Fit(preparation, rows, self._play(rows, task), outliers=outliers)
+        return Fit(task.X, preparation, rows, self._play(rows, task), outliers=outliers)
 
     def _without_outliers(self, task: Task) -> tuple[FloatArray, Any]:
         """The samples that are clustered, and the gross errors; v2 with `outliers="auto"` takes these out first."""
@@ -113,7 +113,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
         rng = np.random.default_rng(0)
         chosen = np.sort(rng.choice(len(labels), min(len(labels), _MEASURED), replace=False))
-        strength = strength_of(yardsticks(fit.rows[chosen]), labels[chosen], self.n_clusters)
+        strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters)
         structure = float(np.clip(agreed, 0, 1)) * strength
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(

@@ -254,7 +254,7 @@ class RMSC(MaskedClusterer):
         usual = ROUNDS_OF_SMALL_CLUSTERS if small else 1
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
-        return Fit(preparation, rows, played, choices, outliers)
+        return Fit(task.X, preparation, rows, played, choices, outliers)
 
     def _cuts_of_ranks(self, X: FloatArray, seed: int) -> tuple[Preparation, list[Rank]] | None:
         """Cuts of the closed form, the clearest gap first; None where the data are not of low rank."""
@@ -272,4 +272,4 @@ class RMSC(MaskedClusterer):
         strategy = ClosedForm(directions, ranks, self.n_clusters, task.evidence(directions), task.seed)
         played = run_rounds(strategy, None, max_rounds=1, tol=0.0, events=task.events)
         record = {"way": "low-rank", "views": [VIEWS["low-rank"].name], "gap": ranks[0].gap, "taken": True}
-        return Fit(preparation, directions, played, [*choices, record])
+        return Fit(task.X, preparation, directions, played, [*choices, record])
