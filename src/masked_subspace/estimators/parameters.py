@@ -88,8 +88,7 @@ PARAMETERS: dict[str, Parameter] = {
     "max_rounds": Parameter(
         [_COUNT, _AUTO],
         'int or "auto"',
-        'Most rounds of Algorithm 2. "auto": 5 of one member; of several, 2 where clusters have fewer than 40 samples '
-        "and 1 elsewhere.",
+        'Most rounds of Algorithm 2. "auto": 5 of one member; of several, 2 in one view and 1 in several.',
     ),
     "mask_tol": Parameter(
         [_NOT_NEGATIVE], "float", "Algorithm 2 stops when the mask changes by no more than this (one member)."
@@ -135,7 +134,7 @@ PARAMETERS: dict[str, Parameter] = {
     "n_links": Parameter(
         [_COUNT, _AUTO],
         'int or "auto"',
-        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member, 4 for several.',
+        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 for several, 6 where clusters have fewer than 40 samples.',
     ),
     "n_components": Parameter(
         [_COUNT, _AUTO, None],

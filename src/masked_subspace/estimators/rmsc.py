@@ -18,10 +18,11 @@ from masked_subspace.estimators.defaults import (
     JUDGED_A_CLUSTER,
     JUDGED_SAMPLES,
     LINKS_OF_MEMBERS,
+    LINKS_OF_SMALL_CLUSTERS,
     MEMBERS,
     ONE_VIEW_FROM,
     ROUNDS_OF_ONE,
-    ROUNDS_OF_SMALL_CLUSTERS,
+    ROUNDS_OF_ONE_VIEW,
     SETTLED,
 )
 from masked_subspace.estimators.masked import MaskedClusterer
@@ -203,6 +204,11 @@ class RMSC(MaskedClusterer):
     def _cuts(self, n_samples: int) -> list[Any]:
         return cuts_for(self.cut, n_samples, self.n_clusters)
 
+    def _links(self, n_samples: int) -> int:
+        if not isinstance(self.n_links, str):
+            return self.n_links
+        return LINKS_OF_MEMBERS if n_samples >= FINER_FROM * self.n_clusters else LINKS_OF_SMALL_CLUSTERS
+
     def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
         if self.solver == "auto":
@@ -212,7 +218,7 @@ class RMSC(MaskedClusterer):
             representer,
             self.n_clusters,
             self._n_members(),
-            LINKS_OF_MEMBERS if isinstance(self.n_links, str) else self.n_links,
+            self._links(n_samples),
             self._cuts(n_samples),
             CONSENSUS_STRENGTH,
             self.affinity,
@@ -250,8 +256,7 @@ class RMSC(MaskedClusterer):
         if way is not None and outliers is None and self.init is None and not task.hard:
             ensemble.first_ballot = way.ballot
         mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
-        small = len(X) / self.n_clusters < FINER_FROM or self.cut == "spectral"
-        usual = ROUNDS_OF_SMALL_CLUSTERS if small else 1
+        usual = 1 if one_setting else ROUNDS_OF_ONE_VIEW
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
         return Fit(task.X, preparation, rows, played, choices, outliers)

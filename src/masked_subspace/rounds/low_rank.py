@@ -38,7 +38,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 
 # Ranks in clusters, how many of them at most, and the gap from which the way is taken: motions have 1.87 and more,
 # images at most 1.26 (docs).
-LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.85
+LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.8
 # The way is looked at only where the directions beyond 5K hold less than this share of the energy.
 NEGLIGIBLE = 1e-3
 _POWER = 4

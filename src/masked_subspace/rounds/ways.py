@@ -30,8 +30,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "standardized": ("standardized",),
 }
 _INSTEAD_OF_ROOT = "uncentered"
-# Samples a cluster from which cuts finer than K help, and from which finer ones still (USPS and MNIST: 100 a cluster,
-# COIL: 72, ORL: 10). Below the first a second round under the consensus mask helps instead.
+# Samples a cluster from which cuts finer than K help, and from which they are enough (USPS and MNIST: 100 a cluster,
+# COIL: 72, ORL: 10).
 FINER_FROM, FINEST_FROM = 40, 90
 # The votes of one view agree more easily than those of three: on images and sounds by 2 … 9 %. On tables and genes,
 # where the standardized view is the right one, its score is 30 % higher or more.
@@ -48,7 +48,7 @@ def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
     each = n_samples / n_clusters
     finenesses = (1.5, 2.0) if each >= FINEST_FROM else (1.0, 1.5) if each >= FINER_FROM else (1.0,)
     finer = [Cut("modularity", fineness) for fineness in finenesses]
-    return finer if cut == "modularity" or each >= FINER_FROM else [Cut("spectral"), *finer]
+    return finer if cut == "modularity" or each >= FINEST_FROM else [Cut("spectral"), *finer]
 
 
 @dataclass(frozen=True)
