@@ -10,9 +10,8 @@ from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparsity import FirstStep, mean_square
 from masked_subspace.rounds.members import draw_members
-from masked_subspace.rows import views
 from masked_subspace.rows.preparation import Preparation, whitening_rotation
-from masked_subspace.rows.views import candidate_views, rank_views
+from masked_subspace.rows.views import VIEWS, View
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +20,8 @@ def fitted(digits):
 
 
 def test_members_stay_inside_the_prior_and_differ(digits):
-    rows = Preparation.learn(digits[0], center=True, normalize=True).apply(digits[0])
-    members = draw_members(rows, 12, AdmmSettings(1.0), seed=3)
+    rows = Preparation.learn(digits[0], VIEWS["plain"]).apply(digits[0])
+    members = draw_members(rows, 12, AdmmSettings(1.0), seed=3, rule=FirstStep(rows, 3))
     scale = mean_square(rows)
     penalties = np.array([m.settings.penalty for m in members]) / scale
     weights = np.array([m.settings.mask_weight for m in members]) / scale
@@ -30,13 +29,13 @@ def test_members_stay_inside_the_prior_and_differ(digits):
     assert 0.01 <= weights.min() < weights.max() <= 10**0.3
     assert {m.n_links for m in members} == {3, 4, 5}
     assert len({m.settings.sparsity for m in members}) == 12
-    again = draw_members(rows, 4, AdmmSettings(1.0), seed=3, first=8, weight_floor=1.0)
+    again = draw_members(rows, 4, AdmmSettings(1.0), seed=3, first=8, weight_floor=1.0, rule=FirstStep(rows, 3))
     assert [m.settings.penalty for m in again] == [m.settings.penalty for m in members[8:]]
     assert min(m.settings.mask_weight for m in again) >= scale
 
 
 def test_quantile_rule_leaves_as_many_links_as_asked_for(digits):
-    rows = Preparation.learn(digits[0], center=True, normalize=True).apply(digits[0])
+    rows = Preparation.learn(digits[0], VIEWS["plain"]).apply(digits[0])
     G = rows @ rows.T
     for penalty, links in [(3.0, 4.0), (15.0, 6.0), (30.0, 10.0)]:
         lam = FirstStep(rows, 0).sparsity(penalty, links)
@@ -65,33 +64,16 @@ def test_whitening_is_a_power_of_the_singular_values():
 
 def test_new_rows_get_the_same_preparation(digits):
     X = digits[0]
-    preparation = Preparation.learn(X, center=True, normalize=True, root=True, whitening=0.5)
+    preparation = Preparation.learn(X, View("both", root=True, whitening=0.5))
     np.testing.assert_allclose(preparation.apply(X[:7]), preparation.apply(X)[:7], atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(preparation.apply(X), axis=1), 1)
 
 
-def test_views_are_scored_and_the_root_needs_nonnegative_data(digits, monkeypatch):
-    X = digits[0]
-    assert "root" in {view.name for view in candidate_views(X)}
-    assert "root" not in {view.name for view in candidate_views(X - 1)}
-    ranked = rank_views(X, 10, center=True, seed=0, n_threads=1)
-    assert ranked[0].name == "plain"
-    assert ranked[0].score < max(view.score for view in ranked) < ranked[0].score + views.MARGIN
-    monkeypatch.setattr(views, "MARGIN", 0.0)
-    better = rank_views(X, 10, center=True, seed=0, n_threads=1)
-    assert better[0].name == "root"
+def test_the_root_needs_nonnegative_data(digits):
     with pytest.raises(ValueError, match='view is "root" but X has negative'):
-        RMSC(10, view="root").fit(X - 1)
-
-
-def test_the_root_is_no_candidate_if_any_sample_is_negative(digits, monkeypatch):
-    """Also where views are judged by a part of the samples."""
-    X = digits[0].astype(np.float64)
-    X[7, 3] = -1
-    monkeypatch.setattr(views, "_PROBE_SIZE", 50)
-    for seed in range(3):
-        ranked = rank_views(X, 2, center=True, seed=seed, n_threads=1)
-        assert "root" not in {view.name for view in ranked}
+        RMSC(10, view="root").fit(digits[0] - 1)
+    shifted = RMSC(10, random_state=0, n_jobs=1).fit(digits[0] - 1)
+    assert all("root" not in record["views"] for record in shifted.choices_)
 
 
 @pytest.mark.parametrize("parameters", [{"penalty": 1.0}, {"mask_strength": 2.0}, {"members": 9, "sparsity": 0.1}])
@@ -101,34 +83,25 @@ def test_parameters_that_members_do_not_hear_are_named(subspaces, parameters):
         RMSC(4, random_state=0, **parameters).fit(subspaces.data)
 
 
-def test_one_poor_labeling_does_not_cost_a_view_its_score(digits, monkeypatch):
-    X = digits[0]
-    found = {view.name: view.score for view in rank_views(X, 10, center=True, seed=0, n_threads=1)}
-    label_rows = views.label_rows
-
-    def poor_at_first(embedding, placed, graph, n_clusters, evidence, seed):
-        return label_rows(embedding, placed, graph, n_clusters, evidence, seed) if seed else np.arange(len(X)) % 10
-
-    monkeypatch.setattr(views, "label_rows", poor_at_first)
-    spoiled = {view.name: view.score for view in rank_views(X, 10, center=True, seed=0, n_threads=1)}
-    assert all(spoiled[name] > 0.9 * found[name] for name in found)
-    monkeypatch.setattr(views, "_LABELINGS", 1)
-    alone = rank_views(X, 10, center=True, seed=0, n_threads=1)
-    assert all(view.score < 0.2 for view in alone)
-
-
 def test_the_consensus_is_recorded(fitted, digits):
-    assert len(fitted.member_labels_) == 9
-    assert fitted.n_rounds_ == 2
+    # 300 samples in ten clusters: nine graphs, each cut by its spectrum and by modularity
+    assert len(fitted.member_labels_) == 18
     record = fitted.history_[-1]
-    assert record["view"] == fitted.view_
-    assert set(record["view_scores"]) == set(fitted.view_scores_)
     assert len(record["members"]) == 9
-    assert {"sparsity", "penalty", "mask_weight", "n_links", "modularity"} <= set(record["members"][0])
+    assert {"view", "sparsity", "penalty", "mask_weight", "n_links"} <= set(record["members"][0])
     assert 0 < record["member_agreement"] <= 1
-    assert isinstance(fitted.soft_mask_, ConsensusMask)
     assert fitted.certainty_.shape == (300,)
     assert 0 <= fitted.certainty_.min() <= fitted.certainty_.max() <= 1
+
+
+def test_rounds_of_one_view_learn_a_consensus_mask(digits):
+    model = RMSC(10, random_state=0, view="plain", members=3, n_jobs=1).fit(digits[0])
+    assert model.n_rounds_ == 2
+    assert isinstance(model.soft_mask_, ConsensusMask)
+    votes = model.soft_mask_.labelings
+    # The mask of the second round is the agreement of the first one's votes, not of the second's.
+    assert len(votes) == len(model.member_labels_)
+    assert any(not np.array_equal(a, b) for a, b in zip(votes, model.member_labels_, strict=True))
 
 
 def test_certain_samples_are_right_more_often(fitted, digits):

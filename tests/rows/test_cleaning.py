@@ -42,7 +42,7 @@ def test_views_are_judged_on_the_samples_as_given():
     given = RMSC(4, **settings).fit(data.data)
     cleaned = RMSC(4, outliers="auto", **settings).fit(data.data)
     assert cleaned.outliers_.nnz > 0
-    assert cleaned.view_scores_ == given.view_scores_
+    assert cleaned.choices_ == given.choices_
 
 
 PAPER = {"center": False, "normalize": False, "sparsity": 0.005, "penalty": 1.0, "penalty_growth": 1.1}

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 
 from masked_subspace import RMSC
 from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import View
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_every_view_of_a_file_has_the_rows_of_memory(in_file, whitening, root):
     X = np.abs(rng.standard_normal((50, 6)))
     X[:, 4] = X[:, 0]
     X[:, 5] = 0
-    view = Preparation.learn(X, center=True, normalize=True, root=root, whitening=whitening)
+    view = Preparation.learn(X, View("any", root=root, whitening=whitening))
     rows = view.apply(in_file(X))
     np.testing.assert_allclose(rows, view.apply(X), atol=1e-12)
     assert rows.shape[1] == (6 if whitening == 0 else 4)

@@ -35,7 +35,7 @@ class BMSC(MaskedClusterer):
     --------
     >>> from masked_subspace import BMSC
     >>> from masked_subspace.datasets import make_subspaces
-    >>> X, y = make_subspaces(n_subspaces=3, n_samples=60, random_state=0)
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
     >>> BMSC(3, random_state=0).fit_predict(X).shape
     (60,)
     """

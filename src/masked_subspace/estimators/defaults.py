@@ -22,4 +22,4 @@ JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 60
 # Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/scaling.md).
 ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
 # A fit whose structure is below this warns: how often noise does is in docs/accuracy.md, "Trust".
-DOUBTFUL_STRUCTURE = 0.15
+DOUBTFUL_STRUCTURE = 0.22

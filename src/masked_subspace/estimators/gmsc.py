@@ -40,7 +40,7 @@ class GMSC(MaskedClusterer):
     >>> from sklearn.cluster import KMeans
     >>> from masked_subspace import GMSC
     >>> from masked_subspace.datasets import make_subspaces
-    >>> X, y = make_subspaces(n_subspaces=3, n_samples=60, random_state=0)
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
     >>> GMSC(3, soft_mask=KMeans(3), random_state=0).fit_predict(X).shape
     (60,)
     """

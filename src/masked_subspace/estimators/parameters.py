@@ -134,7 +134,8 @@ PARAMETERS: dict[str, Parameter] = {
     "n_links": Parameter(
         [_COUNT, _AUTO],
         'int or "auto"',
-        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 for several, 6 where clusters have fewer than 40 samples.',
+        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 for several, 6 where '
+        "clusters have fewer than 40 samples.",
     ),
     "n_components": Parameter(
         [_COUNT, _AUTO, None],

@@ -75,7 +75,7 @@ class RMSC(MaskedClusterer):
     --------
     >>> from masked_subspace import RMSC
     >>> from masked_subspace.datasets import make_subspaces
-    >>> X, y = make_subspaces(n_subspaces=3, n_samples=90, random_state=0)
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=30, random_state=0).data
     >>> model = RMSC(3, random_state=0).fit(X)
     >>> model.labels_.shape
     (90,)
@@ -245,7 +245,7 @@ class RMSC(MaskedClusterer):
         """Members of these views; the first ballot is the judge's where it saw all samples."""
         cleaned, outliers = self._without_outliers(task)
         X, recipe = cleaned, self._recipe(len(cleaned), task.seed)
-        one_setting = len(views) > 1 or len(X) > ONE_VIEW_FROM
+        one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
         if len(X) > ONE_VIEW_FROM:
             views = views[:1]
             recipe = replace(recipe, n_members=min(recipe.n_members, GRAPHS_OF_ONE_VIEW))

@@ -40,12 +40,14 @@ def find_communities(W: csr_array, resolution: float, order: IntArray) -> npt.ND
 @njit(cache=True, nogil=True)
 def _leiden(indptr, indices, data, gamma, order):  # type: ignore[no-untyped-def]
     n = len(indptr) - 1
+    samples = (indptr, indices, data, order)
     member = np.arange(n).astype(np.int32)  # node of the present level for each sample
     degree = np.zeros(n)
     for i in range(n):
         for e in range(indptr[i], indptr[i + 1]):
             degree[i] += data[e]
     total = degree.sum()
+    sample_degree = degree
     community = np.arange(n).astype(np.int32)
     if total <= 0:
         return community
@@ -78,6 +80,8 @@ def _leiden(indptr, indices, data, gamma, order):  # type: ignore[no-untyped-def
     labels = np.empty(n, np.int32)
     for i in range(n):
         labels[i] = community[member[i]]
+    # Parts moved as a whole: in the end no single sample gains by moving either.
+    _move(samples[0], samples[1], samples[2], sample_degree, gamma / total, samples[3], labels)
     _renumber(labels)
     return labels
 

@@ -1,0 +1,103 @@
+"""The judge without labels, the families of views it chooses from, and the warning when nothing is found."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.metrics import adjusted_rand_score
+
+from masked_subspace import BMSC, RMSC
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
+from masked_subspace.rounds.judge import agreement, prediction_strength, strength_of, yardsticks
+from masked_subspace.rounds.ways import FAMILIES, FINER_FROM, FINEST_FROM, cuts_for
+from masked_subspace.rows.views import VIEWS
+
+
+def test_our_adjusted_rand_index_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        a, b = rng.integers(0, 5, 60), rng.integers(0, 3, 60)
+        assert adjusted_rand_index(a, b) == pytest.approx(adjusted_rand_score(a, b), abs=1e-12)
+    assert adjusted_rand_index(np.zeros(4, int), np.zeros(4, int)) == 1
+
+
+def test_agreement_is_one_for_equal_votes_and_near_zero_for_unrelated_ones():
+    rng = np.random.default_rng(0)
+    one = rng.integers(0, 4, 400)
+    assert agreement([one, (one + 1) % 4, one]) == 1
+    assert abs(agreement([rng.integers(0, 4, 400) for _ in range(6)])) < 0.02
+    assert agreement([one]) == 1
+
+
+def test_subspaces_predict_themselves_and_random_labels_do_not():
+    data = make_subspaces(n_subspaces=3, per_subspace=50, noise=0.02, random_state=0)
+    X, y = data.data, data.target
+    assert prediction_strength(X, y, 3) > 0.95
+    assert prediction_strength(X, np.random.default_rng(0).integers(0, 3, 150), 3) < 0.1
+    assert prediction_strength(X, np.zeros(150, int), 3) == 0  # a trivial partition would predict itself
+    wide = np.hstack([X, np.zeros((150, 300))])
+    assert strength_of(yardsticks(wide), y, 3) > 0.9
+
+
+def test_cuts_go_finer_where_clusters_are_large():
+    assert [cut.fineness for cut in cuts_for("auto", FINEST_FROM * 5, 5)] == [1.5, 2.0]
+    assert [(cut.kind, cut.fineness) for cut in cuts_for("auto", FINER_FROM * 5, 5)] == [
+        ("spectral", 1.0),
+        ("modularity", 1.0),
+        ("modularity", 1.5),
+    ]
+    assert [cut.kind for cut in cuts_for("auto", 50, 5)] == ["spectral", "modularity"]
+    assert [cut.kind for cut in cuts_for("spectral", 5000, 5)] == ["spectral"]
+
+
+def test_every_family_is_made_of_views():
+    assert {view for views in FAMILIES.values() for view in views} <= set(VIEWS)
+
+
+@pytest.mark.parametrize(("load", "least"), [(load_wine, 0.85), (load_breast_cancer, 0.9)])
+def test_tables_are_seen_standardized(load, least):
+    data = load()
+    X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
+    model = RMSC(len(data.target_names), random_state=0, n_jobs=1).fit(X)
+    taken = [record for record in model.choices_ if record["taken"]]
+    assert [record["way"] for record in taken] == ["standardized"]
+    assert clustering_accuracy(data.target, model.labels_) > least
+    scored = [record for record in model.choices_ if "score" in record]
+    assert taken[0]["score"] == max(record["score"] for record in scored)
+    assert all(0 <= record["score"] <= 1 for record in scored)
+
+
+def test_images_are_not_seen_standardized():
+    digits = load_digits()
+    model = RMSC(10, random_state=0, n_jobs=1).fit(digits.data[:600])
+    assert next(record for record in model.choices_ if record["taken"])["way"] != "standardized"
+
+
+def test_noise_warns_and_subspaces_do_not():
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="may not be real: structure_ is"):
+        RMSC(5, random_state=0, n_jobs=1).fit(rng.standard_normal((200, 20)))
+    data = make_subspaces(n_subspaces=4, per_subspace=40, noise=0.05, random_state=0)
+    X, _ = data.data, data.target
+    for estimator in (RMSC, BMSC):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = estimator(4, random_state=0, n_jobs=1).fit(X)
+        assert model.structure_ > 0.5
+
+
+def test_memberships_sum_to_one_and_certain_ones_keep_their_label():
+    data = make_subspaces(n_subspaces=4, per_subspace=40, noise=0.3, random_state=0)
+    X, _ = data.data, data.target
+    for estimator in (BMSC(4, random_state=0), RMSC(4, random_state=0)):
+        model = estimator.fit(X)
+        assert model.memberships_.shape == (160, 4)
+        np.testing.assert_allclose(model.memberships_.sum(axis=1), 1)
+        np.testing.assert_allclose(model.predict_proba(X[:9]).sum(axis=1), 1)
+        np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), model.predict(X))
+        limit = float(np.median(model.certainty_))
+        strict = estimator.set_params(min_certainty=limit).fit(X)
+        np.testing.assert_array_equal(strict.labels_ == -1, strict.certainty_ < limit)
+        assert (strict.predict(X) >= 0).all()
