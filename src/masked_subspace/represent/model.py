@@ -19,15 +19,15 @@ and, with `affine`, Z1 = 1. Multipliers U1, U2 of the two constraints and a pena
 
 Rows of Z never meet but in the shared factorisation, so all three implementations work on blocks of rows.
 
-| formula     | `dense/blocked.py`: every entry  | `dense/lazy.py`: Z = Vα + ζ, a list | `sparse/kernels.py`                 |
-|-------------|----------------------------------|-------------------------------------|-------------------------------------|
-| Eq:b-Z      | `step`, loop 1 of `masked_step`  | `_advance_directions`               | `_solve_shifted`, `_solve_factored` |
-| Eq:affine-Z | `AffineStep.shift` in `step`     | left to the blocked pass            | `_solve_affine`                     |
-| Eq:C, U1    | loop 2 of `masked_step`          | `_advance_kappa`, `_update_entries` | loop 1 of `_masked_step`            |
-| Eq:b-Q, U2  | loop 3 of `masked_step`          | `_update_entries`, `scan`, `insert` | loop 2 of `_masked_step`            |
-| ε, O        | `residual_step`, `ResidualModel` | left to the blocked pass            | `_residual_step`                    |
-| μ, τ        | `continuation`                   | `continuation`                      | `admm_rows`                         |
-| stop        | `run_lockstep`, `run_freezing`   | the same, `exact_change`            | `admm_rows`, `_solve_in_step`       |
+| formula | `dense/blocked.py`: every entry | `dense/lazy.py` | `sparse/kernels.py` |
+|---|---|---|---|
+| Eq:b-Z | `step`, loop 1 of `masked_step` | `_advance_directions` | `_solve_shifted` (`_solve_factored`) |
+| Eq:affine-Z | `AffineStep.shift` in `step` | left to the blocked pass | `_solve_affine` |
+| Eq:C, U1 | loop 2 of `masked_step` | `_advance_kappa`, `_update_entries` | loop 1 of `_masked_step` |
+| Eq:b-Q, U2 | loop 3 of `masked_step` | `_update_entries`, `scan`, `insert` | loop 2 of `_masked_step` |
+| ε, O | `residual_step`, `ResidualModel` | left to the blocked pass | `_residual_step` |
+| μ, τ | `continuation` | `continuation` | `admm_rows` |
+| stop | `run_lockstep`, `run_freezing` | the same, `exact_change` | `admm_rows`, `_solve_in_step` |
 
 tests/reference.py has the same formulas with an explicit inverse, one line each; every solver is compared with it.
 """
