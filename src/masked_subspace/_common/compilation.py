@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from threading import Timer
 from time import process_time
 
 _LONG = 2.0  # CPU seconds: on a busy machine even reading the compiled code from disk takes long by the clock
@@ -22,7 +23,14 @@ def compile_once(name: str, run_toy_problem: Callable[[], object]) -> None:
         return
     _compiled.add(name)
     begin = process_time()
-    run_toy_problem()
+    # Said while it happens: a person who waits wants to know for what.
+    notice = Timer(max(_LONG, 0.0), _log.warning, ["compiling the %s, once after installation …", name])
+    notice.daemon = True
+    notice.start()
+    try:
+        run_toy_problem()
+    finally:
+        notice.cancel()
     seconds = process_time() - begin
     if seconds > _LONG:
         _log.warning(

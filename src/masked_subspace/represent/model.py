@@ -1,4 +1,36 @@
-"""What every solver takes and what every solver returns."""
+"""Algorithm 1 on one page; what every solver takes and what every solver returns.
+
+Samples are rows: X is n × d, row i of Z rebuilds sample i, G = XXᵀ. With the hard mask Mʰ (0 where a pair is forbidden,
+as the diagonal always is), prices w_ij = γ·(Mˢ_ij)² of the soft mask, and a price λ for each nonzero, the problem is
+
+    min ½‖X − ZX‖² + ½ Σ w_ij C_ij² + λ‖Q‖₀   subject to   Z = Mʰ⊙C,  Z = Q        (`eq:gmsc`; `eq:bmsc` with w = 0)
+
+and, with `affine`, Z1 = 1. Multipliers U1, U2 of the two constraints and a penalty μ give, from zeros and μ = μ₀:
+
+    Z  = (G − U1 + μ Mʰ⊙C + U2 + μQ)(G + 2μI)⁻¹              Eq:b-Z, with Z1 = 1: Eq:affine-Z (`affine.py`)
+    C  = (U1 + μZ)⊙Mʰ / (w + μ)                              Eq:C   (Eq:b-C where w = 0)
+    Q  = H_τ(Z − U2/μ),  τ = √(2λ/μ)                         Eq:b-Q (H_τ keeps entries above τ in magnitude)
+    U1 += μ(Z − Mʰ⊙C);   U2 += μ(Q − Z);   μ *= p
+    until max(|ΔC|∞, |ΔZ|∞, |ΔQ|∞) < tol, or T iterations
+
+`eq:gmsc-n` explains part of X by noise ε and outliers O: with R = X − ZX after each Z step
+
+    ε = (R − O)/(1 + 2λ₁);   O = H_√(2λ₂)(R − ε);   X − ε − O is the target of the next Z step (G becomes (X − ε − O)Xᵀ)
+
+Rows of Z never meet but in the shared factorisation, so all three implementations work on blocks of rows.
+
+| formula | `dense/blocked.py`: every entry | `dense/lazy.py` | `sparse/kernels.py` |
+|---|---|---|---|
+| Eq:b-Z | `step`, loop 1 of `masked_step` | `_advance_directions` | `_solve_shifted` (`_solve_factored`) |
+| Eq:affine-Z | `AffineStep.shift` in `step` | left to the blocked pass | `_solve_affine` |
+| Eq:C, U1 | loop 2 of `masked_step` | `_advance_kappa`, `_update_entries` | loop 1 of `_masked_step` |
+| Eq:b-Q, U2 | loop 3 of `masked_step` | `_update_entries`, `scan`, `insert` | loop 2 of `_masked_step` |
+| ε, O | `residual_step`, `ResidualModel` | left to the blocked pass | `_residual_step` |
+| μ, τ | `continuation` | `continuation` | `admm_rows` |
+| stop | `run_lockstep`, `run_freezing` | the same, `exact_change` | `admm_rows`, `_solve_in_step` |
+
+tests/reference.py has the same formulas with an explicit inverse, one line each; every solver is compared with it.
+"""
 
 from __future__ import annotations
 

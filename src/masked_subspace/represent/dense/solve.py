@@ -1,13 +1,4 @@
-"""Algorithm 1, exact: which of the two passes runs it, and how its parts become one result.
-
-In the row convention, with G = XXᵀ, w_ij = γ·(Mˢ_ij)² and τ = √(2λ/μ):
-
-    Z  = (G − U1 + μ Mʰ⊙C + U2 + μ Q)(G + 2μI)⁻¹            Eq:b-Z
-    C  = (U1 + μZ)⊙Mʰ / (w + μ)                             Eq:C (Eq:b-C with w = 0)
-    Q  = H_τ(Z − U2/μ)                                      Eq:b-Q
-    U1 += μ(Z − Mʰ⊙C);   U2 += μ(Q − Z);   μ *= p
-    stop when max(|ΔC|∞, |ΔZ|∞, |ΔQ|∞) < tol or after T iterations
-"""
+"""Algorithm 1 (`represent/model.py`), exact: which of the two passes runs it, and how its parts become one result."""
 
 from __future__ import annotations
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
+from masked_subspace._common.compilation import compile_once
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
@@ -78,8 +79,9 @@ def solve_sparse_many(
     to the next with the same X and candidates; it is of use to threads of this process only, and without noise or
     outliers.
     """
-    began = time.perf_counter()
     X = _checked(X)
+    _compile(X.dtype)
+    began = time.perf_counter()
     candidates = _checked_candidates(candidates, len(X))
     if not settings_list:
         raise ValueError("settings_list is empty; give at least one AdmmSettings.")
@@ -129,6 +131,14 @@ def represent_over(
     blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
     parts = [one[0] for one in (engine or active_engine(n_threads)).run(solve_block, problem, blocks)]
     return _assembled(parts, settings, (len(X_new), len(dictionary)), 0.0).representation
+
+
+def _compile(dtype: np.dtype[Any]) -> None:
+    """Let a toy problem compile the kernels before the clock runs."""
+    toy = np.eye(3, dtype=dtype)
+    others = np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
+    few = AdmmSettings(sparsity=1e-3, penalty=15.0, max_iter=2)
+    compile_once(f"sparse solver for {dtype}", lambda: solve_sparse(toy, few, candidates=others))
 
 
 def _usable(
