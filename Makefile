@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint bench bench-quick clean
+.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak check-sdist lint bench bench-quick clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -22,6 +22,45 @@ demo: $(VENV)/.core
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
 
+# The numerical parts as other CPUs compute them: BLAS kernels by name, numba's code for any x86-64, numpy without
+# AVX-512, one thread and two. NUMBA_CACHE_DIR keeps that code apart from this machine's.
+CPUS ?= Prescott Nehalem Haswell Zen SkylakeX
+CPU_TESTS ?= tests/_common tests/baselines tests/estimators tests/represent tests/label
+test-cpus: $(VENV)/.test
+	for cpu in $(CPUS); do for threads in 1 2; do \
+	echo "== $$cpu, $$threads threads"; \
+	OPENBLAS_CORETYPE=$$cpu NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=.cache/numba-generic \
+	NPY_DISABLE_CPU_FEATURES="AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL" \
+	OMP_NUM_THREADS=$$threads OPENBLAS_NUM_THREADS=$$threads \
+	$(BIN)/python -W "ignore:During parsing environment variable" -m pytest $(CPU_TESTS) || exit 1; done; done
+
+# The oldest versions that pyproject.toml declares, in an environment of their own.
+OLDEST ?= .venv-oldest
+test-oldest:
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis pandas psutil
+	$(OLDEST)/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py
+
+# Every Python that is installed, with current versions of everything.
+PYTHONS ?= python3.11 python3.12 python3.13
+test-pythons:
+	for python in $(PYTHONS); do \
+	$$python -m venv .venv-$$python && \
+	.venv-$$python/bin/pip install --quiet --editable . pytest hypothesis pandas psutil && \
+	.venv-$$python/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py || exit 1; done
+
+# FUZZ says how many cases each property gets.
+FUZZ ?= 400
+fuzz: $(VENV)/.test
+	MASKED_SUBSPACE_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
+
+# 200 fits in one process: memory, file descriptors, threads and temporary files must not grow.
+soak: $(VENV)/.test
+	MASKED_SUBSPACE_SOAK=200 $(BIN)/python -m pytest tests/fuzz/test_soak.py
+
+check-sdist: $(VENV)/.test
+	$(BIN)/python -m pytest tests/test_distribution.py
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,4 +74,4 @@ bench-quick: $(VENV)/.test
 	$(BIN)/masked-subspace bench --quick
 
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache demo-report
+	rm -rf $(VENV) .venv-* .cache build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache demo-report

@@ -1,5 +1,7 @@
 """Numbers of the solvers and their rules against their definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -145,6 +147,10 @@ def test_new_samples_are_rebuilt_over_the_dictionary():
     codes = represent_over(X, new, settings, n_candidates=24).toarray()
     np.testing.assert_allclose(codes, Q, atol=1e-6)
     assert (Q == 0).any()
+    for scale in (2.0**-40, 2.0**40):  # other units: the same codes, also where sixth powers would overflow
+        numbers = {name: getattr(settings, name) * scale**2 for name in ("sparsity", "penalty", "mask_weight")}
+        far = represent_over(scale * X, scale * new, replace(settings, **numbers), n_candidates=24).toarray()
+        np.testing.assert_allclose(far, codes, atol=1e-12)
 
 
 def test_stored_zeros_are_no_entries():

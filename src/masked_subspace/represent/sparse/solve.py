@@ -119,6 +119,16 @@ def represent_over(
     engine: Engine | None = None,
 ) -> csr_array:
     """New samples rebuilt from a dictionary, n_new × n_dictionary; nothing is forbidden: a known one finds itself."""
+    scale = _far_from_one(dictionary)
+    if scale != 1 and not settings.has_residual_model:
+        # The same codes in other units, in which no product overflows.
+        dictionary, X_new, squared = dictionary / scale, X_new / scale, float(scale) ** 2
+        settings = replace(
+            settings,
+            sparsity=settings.sparsity / squared,
+            mask_weight=settings.mask_weight / squared,
+            penalty=settings.penalty / squared,
+        )
     dictionary, X_new = _checked(dictionary, "dictionary"), _checked(X_new, "X_new")
     if dictionary.shape[1] != X_new.shape[1]:
         raise ValueError(f"X_new has {X_new.shape[1]} features but the dictionary has {dictionary.shape[1]}.")
@@ -139,6 +149,13 @@ def _compile(dtype: np.dtype[Any]) -> None:
     others = np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
     few = AdmmSettings(sparsity=1e-3, penalty=15.0, max_iter=2)
     compile_once(f"sparse solver for {dtype}", lambda: solve_sparse(toy, few, candidates=others))
+
+
+def _far_from_one(X: Any) -> Any:
+    """A power of two near the largest entry (dividing by it rounds nothing), or 1 where that is of an ordinary size."""
+    largest = float(np.abs(X).max(initial=0.0))
+    ordinary = largest == 0 or 1e-4 < largest < 1e4 or not np.isfinite(largest)
+    return float_dtype(X).type(1.0 if ordinary else 2.0 ** np.floor(np.log2(largest)))
 
 
 def _usable(
