@@ -138,7 +138,7 @@ def test_the_report_is_made_again_and_runs_are_compared(digits, tmp_path, capsys
     both = tmp_path / "both.html"
     assert main(["report", str(tmp_path / "knn"), str(tmp_path / "lsr"), "--out", str(both), "--quiet"]) == 0
     text = both.read_text(encoding="utf-8")
-    assert "KNN (knn)" in text
+    assert "k-NN graph (knn)" in text
     assert "LSR (lsr)" in text
     capsys.readouterr()
     assert main(["report", str(tmp_path)]) == Exit.INPUT

@@ -201,7 +201,7 @@ def _decimal(scan: _Scan, european: bool, asked: str | None) -> str:
 
 def _facts(scan: _Scan, name: str, mark: str) -> Facts:
     remark = ""
-    confused = scan.of("comma") and (scan.of("point") or scan.other_points)
+    confused = bool(scan.of("comma") and (scan.of("point") or scan.other_points))
     numeric = not scan.of("text") and not confused
     if confused:
         remark = "numbers with decimal points and with decimal commas; write them one way"
@@ -216,8 +216,8 @@ def _facts(scan: _Scan, name: str, mark: str) -> Facts:
         remark = "read with groups of thousands (--decimal , reads decimal commas)"
     span = scan.high - scan.low if scan.whole and scan.low is not None and scan.high is not None else None
     return Facts(
-        name, numeric, scan.seen is not None, scan.whole and span is not None, span, scan.of("missing"),
-        empty=not scan.n_numbers and not scan.of("text"), remark=remark,
+        name, numeric, scan.seen is not None and not confused, scan.whole and span is not None, span,
+        scan.of("missing"), empty=not scan.n_numbers and not scan.of("text"), remark=remark,
     )  # fmt: skip
 
 
