@@ -189,3 +189,14 @@ def test_print_is_light_opens_the_explanations_and_hides_the_tools(tab):
     assert tab.evaluate("document.documentElement.dataset.theme") == "light"
     tab.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert tab.evaluate("document.documentElement.dataset.theme") == dark
+
+
+def test_the_page_comes_to_rest(tab):
+    """Drawing must not change what calls for drawing."""
+    changes = tab.evaluate(
+        """new Promise((done) => { let count = 0;
+        const watch = new MutationObserver((all) => { count += all.length; });
+        setTimeout(() => watch.observe(document.body, { subtree: true, childList: true, attributes: true }), 700);
+        setTimeout(() => done(count), 1500); })"""
+    )
+    assert changes == 0

@@ -39,7 +39,9 @@ function explained(text) {
   return [text.slice(0, found.index), term(found[0]), text.slice(found.index + found[0].length)];
 }
 
+let asked = null;
 function showTip(from, text) {
+  asked = from;
   const tip = $('tip');
   tip.textContent = text;
   tip.hidden = false;
@@ -55,7 +57,8 @@ function hideTip(event) {
   if (event) event.currentTarget.removeAttribute('aria-describedby');
 }
 document.addEventListener('keydown', (event) => { if (event.key === 'Escape') $('tip').hidden = true; });
-window.addEventListener('scroll', () => { $('tip').hidden = true; }, { passive: true });
+// Focus may scroll the page: the explanation stays with its word.
+window.addEventListener('scroll', () => { if (!$('tip').hidden) showTip(asked, $('tip').textContent); }, { passive: true });
 
 function drawGlossary() {
   $('words').replaceChildren(...Object.keys(words).map((key) => make('div', {}, make('dt', {}, key), make('dd', {}, meaning(key)))));

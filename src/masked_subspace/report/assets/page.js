@@ -98,7 +98,13 @@ async function start() {
   drawFigures();
   $('theme').addEventListener('click', switchTheme);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
-  new ResizeObserver(() => requestAnimationFrame(redraw)).observe($('main'));
+  // Only the width matters; what is drawn changes the height, and would call for itself without end.
+  let width = $('main').clientWidth;
+  new ResizeObserver(() => {
+    if ($('main').clientWidth === width) return;
+    width = $('main').clientWidth;
+    requestAnimationFrame(redraw);
+  }).observe($('main'));
   if (data.runs.length) {
     data.runs.forEach(prepare);
     await loadSprites();
