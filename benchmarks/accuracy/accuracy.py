@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from neighbours import neighbour_graph
 
 from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import load_protocol
@@ -24,7 +25,7 @@ from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
 from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import View, neighbour_graph, rank_views
+from masked_subspace.rows.views import VIEWS
 
 SETS = {"mnist-1000": 10, "usps-1000": 10, "usps-random-1000": 10, "orl": 40, "coil20": 20, "coil100": 100}
 Fit = Callable[[Any, int, int], Any]
@@ -38,9 +39,8 @@ def gmsc(**settings: Any) -> Fit:
     return lambda X, k, seed: GMSC(k, random_state=seed, n_jobs=1, solver="sparse", **settings).fit_predict(X)
 
 
-def _rows(X: Any, view: View | None = None) -> Any:
-    root, whitening = (view.root, view.whitening) if view else (False, 0.0)
-    return Preparation.learn(X, center=True, normalize=True, root=root, whitening=whitening).apply(X)
+def _rows(X: Any, view: str = "plain") -> Any:
+    return Preparation.learn(X, VIEWS[view]).apply(X)
 
 
 def neighbours(components: Any) -> Fit:
@@ -57,7 +57,7 @@ def neighbour_consensus(count: int, most: int = 10, picked: bool = False) -> Fit
     """The fair control: as many plain k-NN graphs (k = 3 … most), same embedding and consensus, perhaps same view."""
 
     def fit(X: Any, k: int, seed: int) -> Any:
-        rows = _rows(X, rank_views(X, k, center=True, seed=seed, n_threads=1)[0] if picked else None)
+        rows = _rows(X, RMSC(k, random_state=seed, n_jobs=1).fit(X).view_ if picked else "plain")
         voted = [
             label_graph(
                 neighbour_graph(rows, 3 + i % (most - 2), 1), k, "auto", Evidence(rows), seed + i, n_init=5

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from neighbours import neighbour_graph
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
@@ -30,7 +31,7 @@ from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import neighbour_graph
+from masked_subspace.rows.views import View
 
 Votes = list[Any]
 
@@ -43,7 +44,7 @@ class Trial:
         self.model = RMSC(k, random_state=seed, n_jobs=1).fit(X)
         view = self.model.view_
         whitening = 0.0 if isinstance(view, str) else view
-        prepare = Preparation.learn(X, center=True, normalize=True, root=view == "root", whitening=whitening)
+        prepare = Preparation.learn(X, View("picked", root=view == "root", whitening=whitening))
         self.rows = prepare.apply(X)
         self.votes: Votes = list(self.model.member_labels_)
 

@@ -34,6 +34,7 @@ from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import load_protocol
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS
 
 SETS = {"mnist-1000": 10, "usps-1000": 10, "orl": 40, "coil20": 20, "coil100": 100}
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -69,7 +70,7 @@ def free(cls: Any, X: Any, labels: Any, k: int, seed: int, **settings: Any) -> A
 
 
 def rows_of(X: Any) -> Any:
-    return Preparation.learn(X, center=True, normalize=True).apply(X)
+    return Preparation.learn(X, VIEWS["plain"]).apply(X)
 
 
 def label_spreading(X: Any, labels: Any, k: int, seed: int, *, neighbours: int, alpha: float) -> Any:  # noqa: ARG001

@@ -32,9 +32,10 @@ def neighbour_graph(X: np.ndarray, clusters: int, seed: int, threads: int) -> np
     from masked_subspace.label.labeler import Evidence, label_graph
     from masked_subspace.represent.neighbors.search import find_candidates
     from masked_subspace.rows.preparation import Preparation
+    from masked_subspace.rows.views import VIEWS
 
     rows = np.asarray(X, dtype=np.float32)
-    rows = Preparation.learn(rows, center=True, normalize=True).apply(rows)
+    rows = Preparation.learn(rows, VIEWS["plain"]).apply(rows)
     near = find_candidates(rows, 5, n_threads=threads, random_state=seed)
     n = len(rows)
     links = csr_array((np.ones(5 * n, dtype=np.float32), near.ravel(), np.arange(0, 5 * n + 1, 5)), shape=(n, n))

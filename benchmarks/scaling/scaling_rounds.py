@@ -26,6 +26,7 @@ from masked_subspace.masks.soft import ConstantMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS
 from scaling import digits, measured, peak_megabytes, subspaces
 
 TARGETS = (12, 24, 36, 48)
@@ -46,7 +47,7 @@ def label(Z: Any, evidence: Evidence, clusters: int, seed: int) -> tuple[np.ndar
 
 def rows_of(X: np.ndarray) -> np.ndarray:
     rows = np.asarray(X, dtype=np.float32)
-    return Preparation.learn(rows, center=True, normalize=True).apply(rows)
+    return Preparation.learn(rows, VIEWS["plain"]).apply(rows)
 
 
 def rounds(X: np.ndarray, y: np.ndarray, clusters: int, seed: int, threads: int, count: int) -> list[dict[str, Any]]:
