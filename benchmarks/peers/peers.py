@@ -76,8 +76,8 @@ METHODS: dict[str, Method] = {
     "Gaussian mixture": lambda X, k, seed: GaussianMixture(
         k, covariance_type="full" if X.shape[1] < 30 else "diag", n_init=3, random_state=seed
     ).fit_predict(X),
-    "Ward": lambda X, k, seed: AgglomerativeClustering(k).fit_predict(X),
-    "HDBSCAN": lambda X, k, seed: filled(X, HDBSCAN(min_cluster_size=max(5, len(X) // (5 * k))).fit_predict(X)),
+    "Ward": lambda X, k, _: AgglomerativeClustering(k).fit_predict(X),
+    "HDBSCAN": lambda X, k, _: filled(X, HDBSCAN(min_cluster_size=max(5, len(X) // (5 * k))).fit_predict(X)),
     "spectral clustering": lambda X, k, seed: SpectralClustering(
         k, affinity="nearest_neighbors", random_state=seed
     ).fit_predict(X),

@@ -4,9 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from masked_subspace.baselines.bdr_kernels import update_blocks
 
-from masked_subspace.baselines.bdr import BdrSettings, represent_bdr
+from masked_subspace.baselines.bdr import BdrSettings, represent_bdr, update_blocks
 from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
 from masked_subspace.baselines.ensc import represent_ensc
 from masked_subspace.baselines.lrr import LrrSettings, represent_lrr
