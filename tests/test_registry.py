@@ -85,7 +85,8 @@ class Toy(BaselineClusterer):
     """Ridge regression without the diagonal: a baseline as short as one can be."""
 
     def __init__(self, n_clusters=8, *, affinity="symmetric", n_links=5, n_components=None, cut="spectral",
-                 center=False, normalize=True, constraints="soft", random_state=None, n_jobs=None, verbose=0):  # fmt: skip
+                 center=False, normalize=True, constraints="soft", random_state=None, n_jobs=None,
+                 verbose=0):  # fmt: skip
         super().__init__(
             n_clusters,
             affinity,
