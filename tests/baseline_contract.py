@@ -77,9 +77,20 @@ def gives_the_plain_graph_on_request(method):
 
 def keeps_known_pairs(method):
     together, apart = np.array([[0, 26], [1, 51]]), np.array([[0, 1], [2, 3]])
-    model = model_of(method, constraints="hard").fit(SUBSPACES.data, must_link=together, cannot_link=apart)
-    assert all(model.labels_[i] == model.labels_[j] for i, j in together)
-    assert all(model.labels_[i] != model.labels_[j] for i, j in apart)
+    for cut in ("spectral", "modularity"):
+        model = model_of(method, constraints="hard", cut=cut)
+        labels = model.fit(SUBSPACES.data, must_link=together, cannot_link=apart).labels_
+        assert all(labels[i] == labels[j] for i, j in together)
+        assert all(labels[i] != labels[j] for i, j in apart)
+
+
+def takes_every_cut(method):
+    """The modularity cut finds K clusters, most of them right; at this size "auto" is the spectral one."""
+    found = {cut: model_of(method, cut=cut).fit_predict(SUBSPACES.data) for cut in ("spectral", "modularity", "auto")}
+    assert all(len(np.unique(labels)) == 4 for labels in found.values())
+    assert clustering_accuracy(SUBSPACES.target, found["modularity"]) >= (0.5 if method.key == "knn" else 0.9)
+    assert np.array_equal(found["auto"], found["spectral"])
+    assert np.array_equal(found["modularity"], model_of(method, cut="modularity").fit_predict(SUBSPACES.data))
 
 
 CHECKS = (
@@ -90,4 +101,5 @@ CHECKS = (
     keeps_float32,
     gives_the_plain_graph_on_request,
     keeps_known_pairs,
+    takes_every_cut,
 )

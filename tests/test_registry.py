@@ -84,10 +84,21 @@ def test_rows_of_a_table_are_chosen_by_title_too():
 class Toy(BaselineClusterer):
     """Ridge regression without the diagonal: a baseline as short as one can be."""
 
-    def __init__(self, n_clusters=8, *, affinity="symmetric", n_links=5, n_components=None, center=False,
-                 normalize=True, constraints="soft", random_state=None, n_jobs=None, verbose=0):  # fmt: skip
+    def __init__(self, n_clusters=8, *, affinity="symmetric", n_links=5, n_components=None, cut="spectral",
+                 center=False, normalize=True, constraints="soft", random_state=None, n_jobs=None,
+                 verbose=0):  # fmt: skip
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
 
     def _solve(self, rows, seed, n_threads, progress):

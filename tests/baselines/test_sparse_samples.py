@@ -77,10 +77,12 @@ def test_refusals_name_the_reason():
             model.fit(X)
     with pytest.raises(TypeError, match="AutoencoderEDSC looks at pixels"):
         AutoencoderEDSC(3).fit(X)
+    with pytest.raises(ValueError, match="X is sparse and has a row without entries, row 7"):
+        LSR(3).fit(csr_array(words * (np.arange(60) != 7)[:, None]))
     words[0, 0] = np.nan
     with pytest.raises(ValueError, match="X is sparse and contains NaN"):
         LSR(3).fit(csr_array(words))
     with pytest.raises(ValueError, match="X has 5 features, but LSR is expecting 400"):
         LSR(3, random_state=0).fit(X).predict(csr_array((2, 5)))
     with pytest.raises(ValueError, match="TruncatedSVD"):
-        LSR(3).fit(csr_array((20_000, 30_000)))
+        RowSpace.of(csr_array((20_000, 30_000)))

@@ -41,6 +41,7 @@ class BaselineClusterer(SparseSamplesMixin, SelfExpressiveClusterer):
         affinity: str,
         n_links: int,
         n_components: int | str | None,
+        cut: str,
         center: bool,
         normalize: bool,
         constraints: str,
@@ -52,6 +53,7 @@ class BaselineClusterer(SparseSamplesMixin, SelfExpressiveClusterer):
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
+        self.cut = cut
         self.center = center
         self.normalize = normalize
         self.constraints = constraints
@@ -75,6 +77,7 @@ class BaselineClusterer(SparseSamplesMixin, SelfExpressiveClusterer):
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,
+            cut=self.cut,
             rank=self._affinity_rank(),
             power=self.affinity_power,
             threshold=self.threshold,

@@ -215,6 +215,7 @@ class BDR(BaselineClusterer):
         affinity: str = "normalized",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -223,7 +224,17 @@ class BDR(BaselineClusterer):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.output = output
         self.coupling = coupling

@@ -23,6 +23,9 @@ n_links : int, default={n_links}
 n_components : int, "auto" or None, default={n_components}
     Eigenvectors in the spectral embedding. None: as many as clusters. "auto": up to four times as many, each weighted
     by a power of its eigenvalue.
+cut : {{"spectral", "modularity", "auto"}}, default={cut!r}
+    How the graph becomes K clusters: k-means on leading eigenvectors (published), communities of the largest
+    modularity, or "auto": the second for more than 2,000 samples.
 center : bool, default={center}
     Whether the mean of the samples is subtracted first.
 normalize : bool, default={normalize}

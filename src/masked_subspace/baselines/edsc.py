@@ -155,6 +155,7 @@ class EDSC(BaselineClusterer):
         affinity: str = "shape-interaction",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -163,7 +164,17 @@ class EDSC(BaselineClusterer):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.data_weight = data_weight
         self.outliers = outliers

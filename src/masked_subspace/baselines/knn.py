@@ -59,6 +59,7 @@ class NeighborGraph(BaselineClusterer):
         affinity: str = "symmetric",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = True,
         normalize: bool = True,
         constraints: str = "soft",
@@ -67,7 +68,17 @@ class NeighborGraph(BaselineClusterer):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.n_neighbors = n_neighbors
 

@@ -23,12 +23,13 @@ class BaselineLabeler(GraphLabeler):
         affinity: str = "symmetric",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         rank: int | None = None,
         power: float = 4.0,
         threshold: float = 1.0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity=affinity, n_links=n_links, n_components=n_components, rank=rank, power=power
+            n_clusters, affinity=affinity, n_links=n_links, n_components=n_components, cut=cut, rank=rank, power=power
         )
         self.threshold = threshold
 
@@ -46,7 +47,7 @@ class LowRankLabeler(GraphLabeler):
         if self.affinity != "shape-interaction":
             return super().label(representation, evidence, seed)
         W = skinny_graph(representation, self.power)
-        return label_graph(W, self.n_clusters, self.n_components, evidence, seed)
+        return label_graph(W, self.n_clusters, self.n_components, evidence, seed, cut=self.cut)
 
 
 def keep_mass(Z: Any, share: float) -> csr_array:

@@ -175,6 +175,7 @@ class LRR(BaselineClusterer):
         affinity: str = "shape-interaction",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -183,7 +184,17 @@ class LRR(BaselineClusterer):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.noise_weight = noise_weight
         self.penalty = penalty
@@ -204,5 +215,6 @@ class LRR(BaselineClusterer):
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,
+            cut=self.cut,
             power=self.affinity_power,
         )

@@ -130,6 +130,7 @@ class LSR(BaselineClusterer):
         affinity: str = "symmetric",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -138,7 +139,17 @@ class LSR(BaselineClusterer):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.ridge = ridge
         self.zero_diagonal = zero_diagonal

@@ -176,6 +176,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         affinity: str = "normalized",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -204,6 +205,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         self.affinity = affinity
         self.n_links = n_links
         self.n_components = n_components
+        self.cut = cut
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = WeightedSparseRepresenter(
@@ -220,6 +222,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,
+            cut=self.cut,
             threshold=self.threshold,
         )
         prepared = representer.prepare(rows, known=task.known, hard=task.hard, seed=task.seed)

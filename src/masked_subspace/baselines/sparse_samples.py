@@ -66,8 +66,21 @@ def as_sparse(X: Any) -> csr_array:
     return rows
 
 
+def _refuse_empty(samples: csr_array) -> None:
+    empty = np.flatnonzero(abs(samples).sum(axis=1) == 0)
+    if len(empty):
+        raise ValueError(
+            f"X is sparse and has a row without entries, row {empty[0]}; such a sample has no direction: remove it "
+            "(an empty document, for instance)."
+        )
+
+
 class SparseSamplesMixin:
-    """`fit` and `predict` for sparse X, in front of a clusterer for dense X."""
+    """`fit` and `predict` for sparse X, in front of a clusterer for dense X.
+
+    scikit-learn's tag `sparse` promises that rows without entries are taken too; they are refused here, so it is not
+    set.
+    """
 
     n_features_in_: int
     _row_space: RowSpace | None = None
@@ -103,6 +116,7 @@ class SparseSamplesMixin:
             return super().fit(X, y, **known)  # type: ignore[misc,no-any-return]
         self._refuse_sparse()
         samples = as_sparse(X)
+        _refuse_empty(samples)
         space = RowSpace.of(samples)
         super().fit(space.coordinates(samples), y, **known)  # type: ignore[misc]
         self._row_space, self.n_features_in_ = space, space.n_features
@@ -126,11 +140,6 @@ class SparseSamplesMixin:
         fitted = copy(self)
         fitted._row_space, fitted.n_features_in_ = None, space.directions.shape[1]
         return fitted.predict(space.coordinates(samples))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags
 
 
 def refuse_entrywise(name: str, reason: str) -> None:

@@ -191,6 +191,7 @@ class SSC(BaselineClusterer):
         affinity: str = "normalized",
         n_links: int = 5,
         n_components: int | str | None = None,
+        cut: str = "spectral",
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
@@ -199,7 +200,17 @@ class SSC(BaselineClusterer):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            n_clusters, affinity, n_links, n_components, center, normalize, constraints, random_state, n_jobs, verbose
+            n_clusters,
+            affinity,
+            n_links,
+            n_components,
+            cut,
+            center,
+            normalize,
+            constraints,
+            random_state,
+            n_jobs,
+            verbose,
         )
         self.alpha = alpha
         self.affine = affine
