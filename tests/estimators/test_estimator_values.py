@@ -63,7 +63,7 @@ def test_mask_change_is_the_largest_change_of_a_price():
 
 
 def test_every_round_of_an_ensemble_draws_members_of_its_own():
-    model = RMSC(3, members=4, max_rounds=2, random_state=0).fit(noisy(noise=1.5))
+    model = RMSC(3, members=4, max_rounds=2, view="plain", cut="spectral", random_state=0).fit(noisy(noise=1.5))
     assert model.n_rounds_ == 2
     first, second = ({one["penalty"] for one in record["members"]} for record in model.history_)
     assert len(first) == len(second) == 4
@@ -74,7 +74,7 @@ def test_every_round_of_an_ensemble_draws_members_of_its_own():
 
 
 def test_the_mask_of_an_ensemble_is_the_agreement_of_its_members():
-    model = RMSC(3, members=4, max_rounds=2, random_state=0).fit(noisy(noise=1.5))
+    model = RMSC(3, members=4, max_rounds=2, view="plain", cut="spectral", random_state=0).fit(noisy(noise=1.5))
     agreement = np.mean([labels[:, None] == labels[None, :] for labels in model.member_labels_], axis=0)
     assert len(model.member_labels_) == 4
     assert agreement.min() < 1

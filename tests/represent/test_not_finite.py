@@ -29,7 +29,6 @@ SOLVERS = {
     "sparse": lambda X: solve_sparse(X, AdmmSettings(0.01, penalty=10.0), candidates=OTHERS),
     "sparse, factored": lambda X: solve_sparse(X, AdmmSettings(0.01, penalty=1e-4), candidates=OTHERS),
     "sparse, with noise": lambda X: solve_sparse(X, MODELLED, candidates=OTHERS),
-    "stepwise": lambda X: solve_sparse(X, PLAIN, candidates=OTHERS, method="stepwise"),
     "BDR": lambda X: represent_bdr(X, BdrSettings(3)),
     "LRR": lambda X: represent_lrr(X, LrrSettings()),
     "LRR, closed form": lambda X: represent_lrr(X, LrrSettings(None)),

@@ -111,9 +111,10 @@ class SparseSamplesMixin:
         self
         """
         known = {"must_link": must_link, "cannot_link": cannot_link, "partial_labels": partial_labels}
-        self._row_space = None
         if not issparse(X):
-            return super().fit(X, y, **known)  # type: ignore[misc,no-any-return]
+            super().fit(X, y, **known)  # type: ignore[misc]
+            self.__dict__.pop("_row_space", None)
+            return self
         self._refuse_sparse()
         samples = as_sparse(X)
         _refuse_empty(samples)

@@ -175,13 +175,14 @@ class RMSC(MaskedClusterer):
         return super()._remedy() if self._n_members() == 1 else f"tol (now {max(1e-5, self.tol)})"
 
     def _cluster(self, task: Task) -> Fit:
-        if self._n_members() == 1 or not self.normalize:
+        if self._n_members() == 1:
             return super()._cluster(task)
         if self.view == "low-rank":
             return self._closed_form(task, self._cuts_of_ranks(task.X, task.seed), [])
-        if self.view != "auto":
-            return self._ensemble(task, [view_of(self.view, center=self.center)], None, [])
-        ranks = self._cuts_of_ranks(task.X, task.seed)
+        if self.view != "auto" or not self.normalize:
+            named = "plain" if self.view == "auto" else self.view
+            return self._ensemble(task, [view_of(named, center=self.center)], None, [])
+        ranks = self._cuts_of_ranks(task.X, task.seed) if self._leaves_the_model_open() else None
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
             return self._closed_form(task, ranks, [])
         ways = self._judge(task)
@@ -191,6 +192,11 @@ class RMSC(MaskedClusterer):
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
         task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, strength {taken.strength:.2f})")
         return self._ensemble(task, taken.views, taken if len(task.X) == len(taken.ballot.votes[0]) else None, records)
+
+    def _leaves_the_model_open(self) -> bool:
+        """Whether nothing was asked for that only Algorithm 1 has: noise, outliers, masks, affine rows."""
+        asked = (self.noise, self.outliers, self.hard_mask, self.init)
+        return all(one is None for one in asked) and not self.affine and self.constraints == "soft"
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         """The paper's rounds: one member and its own labels."""
@@ -224,6 +230,7 @@ class RMSC(MaskedClusterer):
             self.affinity,
             self.n_components,
             seed,
+            self.normalize,
         )
 
     def _judge(self, task: Task) -> list[Way]:
@@ -249,7 +256,7 @@ class RMSC(MaskedClusterer):
         if len(X) > ONE_VIEW_FROM:
             views = views[:1]
             recipe = replace(recipe, n_members=min(recipe.n_members, GRAPHS_OF_ONE_VIEW))
-        preparation = Preparation.learn(X, views[0])
+        preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
         ensemble = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting)
@@ -263,10 +270,11 @@ class RMSC(MaskedClusterer):
 
     def _cuts_of_ranks(self, X: FloatArray, seed: int) -> tuple[Preparation, list[Rank]] | None:
         """Cuts of the closed form, the clearest gap first; None where the data are not of low rank."""
-        prepared = low_rank_rows(X, HIGHEST * self.n_clusters, only_if_low=self.view == "auto")
-        if prepared is None:
-            return None
-        return prepared[0], cuts_of_ranks(prepared[1], self.n_clusters, seed)
+        found = [
+            (preparation, cuts_of_ranks(directions, self.n_clusters, seed))
+            for preparation, directions in low_rank_rows(X, HIGHEST * self.n_clusters, only_if_low=self.view == "auto")
+        ]
+        return max(found, key=lambda one: one[1][0].gap, default=None)
 
     def _closed_form(
         self, task: Task, found: tuple[Preparation, list[Rank]] | None, choices: list[dict[str, Any]]

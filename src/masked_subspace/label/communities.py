@@ -81,7 +81,9 @@ def _leiden(indptr, indices, data, gamma, order):  # type: ignore[no-untyped-def
     for i in range(n):
         labels[i] = community[member[i]]
     # Parts moved as a whole: in the end no single sample gains by moving either.
-    _move(samples[0], samples[1], samples[2], sample_degree, gamma / total, samples[3], labels)
+    for _ in range(_LEVELS):
+        if not _move(samples[0], samples[1], samples[2], sample_degree, gamma / total, samples[3], labels):
+            break
     _renumber(labels)
     return labels
 

@@ -13,7 +13,7 @@ On 79 sequences of Hopkins155 this has a mean error of .9 % (docs). Where the ga
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -136,17 +136,19 @@ class ClosedForm:
         return SolverResult(Z, 1, True, 0.0, 0.0, 0.0, np.zeros(1), seconds)
 
 
-def low_rank_rows(X: FloatArray, most: int, *, only_if_low: bool) -> tuple[Preparation, FloatArray] | None:
-    """The leading directions U of the homogeneous rows, at most `most` of them, and how new rows get there.
+def low_rank_rows(X: FloatArray, most: int, *, only_if_low: bool) -> list[tuple[Preparation, FloatArray]]:
+    """The leading directions U of the rows, at most `most` of them, and how new rows get there: for subspaces through
+    the origin, and with a constant column for those that are not.
 
-    With `only_if_low`, None where the directions left out hold more than a thousandth of the energy: then the data are
-    not of low rank, and nothing is computed but one eigendecomposition.
+    With `only_if_low`, nothing where the directions left out hold more than a thousandth of the energy: the data are
+    not of low rank.
     """
     homogeneous = Preparation.learn(X, VIEWS["homogeneous"])
     if only_if_low and energy_beyond(homogeneous.apply(X), most) > NEGLIGIBLE:
-        return None
-    preparation = Preparation.learn(X, VIEWS["low-rank"], directions=most)
-    return preparation, preparation.apply(X)
+        return []
+    lifted = VIEWS["low-rank"]
+    learnt = [Preparation.learn(X, view, directions=most) for view in (replace(lifted, lift=False), lifted)]
+    return [(one, one.apply(X)) for one in learnt]
 
 
 def energy_beyond(rows: FloatArray, count: int) -> float:

@@ -64,12 +64,13 @@ class Recipe:
     affinity: str
     n_components: int | str | None
     seed: int
+    normalize: bool = True
 
     def ensemble(self, X: FloatArray, views: Sequence[View], evidence: Evidence, *, one_setting: bool) -> Ensemble:
         """Members of these views on the samples X; `evidence` holds what is known of them."""
         looks, seen = [], []
         for view in views:
-            preparation = Preparation.learn(X, view)
+            preparation = Preparation.learn(X, view, normalize=self.normalize)
             rows = preparation.apply(X)
             seen.append(rows)
             known = evidence.known if evidence.hard else None
