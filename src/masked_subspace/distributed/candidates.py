@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, Pile
-from masked_subspace.distributed.tasks import Delayed, task
+from masked_subspace.distributed.tasks import Result, task
 
 KeyArray = npt.NDArray[np.uint64]
 IndexArray = npt.NDArray[np.int32]
@@ -32,7 +32,7 @@ class ForeignLists:
     rows: npt.NDArray[np.float32]
 
 
-def find_candidates(parts: Parts, m: int) -> list[Delayed]:
+def find_candidates(parts: Parts, m: int) -> list[Result]:
     """For each part the m nearest samples of each of its samples by |cosine|, among the lists it looks into.
 
     A sample whose lists hold fewer than m others has −1 in the places that are left.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres
 from masked_subspace.distributed.preparation import prepared
-from masked_subspace.distributed.tasks import Delayed, task
+from masked_subspace.distributed.tasks import Result, task
 
 Rows = npt.NDArray[np.float32]
 
@@ -21,7 +21,7 @@ _ONE_TASK = 1 << 12
 _LLOYD_STEPS = 6
 
 
-def trained_centres(blocks: list[Delayed], starts: list[int], preparation: Delayed, n_lists: int, seed: int) -> Delayed:
+def trained_centres(blocks: list[Result], starts: list[int], preparation: Result, n_lists: int, seed: int) -> Result:
     """Centres of the lists, on a worker."""
     drawn = task(draw_training)(starts[-1], n_lists, seed)
     samples = [
@@ -62,7 +62,8 @@ def train_in_one(samples: list[Rows], n_lists: int, drawn: tuple[Any, Any]) -> R
 
 def unit_length(sample: Rows) -> Rows:
     """Rows at unit length."""
-    return sample / np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    unit: Rows = sample / np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return unit
 
 
 def first_centres(samples: list[Rows], n_lists: int, seed: int) -> Rows:

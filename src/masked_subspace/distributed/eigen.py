@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock
-from masked_subspace.distributed.tasks import Delayed, Workers, task
+from masked_subspace.distributed.tasks import Result, Workers, task
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -24,13 +24,13 @@ _PIECE = 16_384
 def leading_eigenvectors(
     workers: Workers,
     S: BlockGraph,
-    placed: list[Delayed],
+    placed: list[Result],
     k: int,
     *,
     seed: int,
     tol: float,
     weigh_for: int | None = None,
-) -> tuple[Delayed, list[Delayed]]:
+) -> tuple[Result, list[Result]]:
     """The k largest eigenvalues, descending, and for each part its rows of the vectors; others than `placed` are 0.
 
     Rounds of: a Chebyshev polynomial damps [−1, cut], QR, Rayleigh–Ritz, a better cut. With `weigh_for` clusters an
@@ -54,7 +54,7 @@ def leading_eigenvectors(
     return values, [task(first_columns)(y, k) for y in Y]
 
 
-def _filtered(S: BlockGraph, Y: list[Delayed], cut: float) -> list[Delayed]:
+def _filtered(S: BlockGraph, Y: list[Result], cut: float) -> list[Result]:
     """T_m((S − c)/e) Y with [c − e, c + e] = [−1, cut]: grows above the cut, stays bounded below it."""
     half, centre = (cut + 1) / 2, (cut - 1) / 2
     previous, current = Y, _products(S, Y, None, 1 / half, -centre / half)
@@ -63,7 +63,7 @@ def _filtered(S: BlockGraph, Y: list[Delayed], cut: float) -> list[Delayed]:
     return current
 
 
-def _products(S: BlockGraph, Y: list[Delayed], less: list[Delayed] | None, a: float, b: float) -> list[Delayed]:
+def _products(S: BlockGraph, Y: list[Result], less: list[Result] | None, a: float, b: float) -> list[Result]:
     """a·S·Y + b·Y − less, block by block."""
     return [
         task(product_block)(block, Y[p], None if less is None else less[p], S.halo_values(Y, p), a, b)
@@ -71,7 +71,7 @@ def _products(S: BlockGraph, Y: list[Delayed], less: list[Delayed] | None, a: fl
     ]
 
 
-def _orthonormal(Y: list[Delayed]) -> list[Delayed]:
+def _orthonormal(Y: list[Result]) -> list[Result]:
     """Two passes of Cholesky QR."""
     for _ in range(2):
         factor = task(inverse_factor)([task(cross_sums)(y, y) for y in Y])

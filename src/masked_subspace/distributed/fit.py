@@ -26,7 +26,7 @@ from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_
 from masked_subspace.distributed.solve import decide_settings, solve_parts
 from masked_subspace.distributed.sources import open_rows
 from masked_subspace.distributed.spectral import spectral_cut
-from masked_subspace.distributed.tasks import Delayed, Workers, active_client, pick, task
+from masked_subspace.distributed.tasks import Result, Workers, active_client, pick, task
 
 CUTS = ("spectral", "modularity")
 _ROWS_A_CLUSTER = 100  # fewer samples than this for each cluster are no work for a cluster of machines
@@ -37,16 +37,16 @@ class DistributedResult:
     """What a fit leaves on the workers. Nothing here has the size of X; `labels` is computed where it is asked for."""
 
     labels: Any  # dask array of n_samples int32, in the blocks of X
-    settings: Any  # delayed: the `AdmmSettings` with every "auto" decided
-    anchors: Any  # delayed: (rows, labels) of a sample of the samples, as prepared; enough to predict others
-    preparation: Any  # delayed: what happened to the rows
+    settings: Any  # future: the `AdmmSettings` with every "auto" decided
+    anchors: Any  # future: (rows, labels) of a sample of the samples, as prepared; enough to predict others
+    preparation: Any  # future: what happened to the rows
     peak_memory: dict[str, int]  # bytes, the largest resident size of each worker process
 
     def compute(self) -> npt.NDArray[np.int32]:
         """The labels as an array in this process, 4 bytes a sample, fetched block by block."""
         out = np.empty(self.labels.shape, dtype=np.int32)
         start = 0
-        for block in self.labels.to_delayed():
+        for block in self.labels.to_delayed().ravel():
             found = block.compute()
             out[start : start + len(found)] = found
             start += len(found)
@@ -61,14 +61,15 @@ class DistributedResult:
         self._write(write_npy, folder)
 
     def _write(self, write: Any, folder: str | Path) -> None:
-        import dask
+        from dask.base import compute
+        from dask.delayed import delayed
 
         Path(folder).mkdir(parents=True, exist_ok=True)
         starts = np.concatenate([[0], np.cumsum(self.labels.chunks[0])]).tolist()
-        dask.compute(
+        compute(
             [
-                task(write)(block, str(Path(folder).absolute()), number, start)
-                for number, (block, start) in enumerate(zip(self.labels.to_delayed(), starts, strict=False))
+                delayed(write)(block, str(Path(folder).absolute()), number, start)
+                for number, (block, start) in enumerate(zip(self.labels.to_delayed().ravel(), starts, strict=False))
             ]
         )
 
@@ -144,29 +145,33 @@ def fit_distributed(
     labels, anchors = _finished(workers, labels, placed, (rows, ids), graph.sizes, n_clusters, seed)
     by_block = labels_by_block(workers, labels, ids, block_sizes)
     workers.wait(by_block)
-    return DistributedResult(_as_array(by_block, block_sizes), settings, anchors, preparation, workers.peak_memory())
+    return DistributedResult(
+        _as_array(by_block, block_sizes), settings.future, anchors.future, preparation.future, workers.peak_memory()
+    )
 
 
-def _as_array(blocks: list[Delayed], sizes: list[int]) -> Any:
+def _as_array(blocks: list[Result], sizes: list[int]) -> Any:
     import dask.array as da
 
-    return da.concatenate([da.from_delayed(b, shape=(n,), dtype=np.int32) for b, n in zip(blocks, sizes, strict=True)])
+    return da.concatenate(
+        [da.from_delayed(b.future, shape=(n,), dtype=np.int32) for b, n in zip(blocks, sizes, strict=True)]
+    )
 
 
-def _rows_and_ids(workers: Workers, parts: Parts) -> tuple[list[Delayed], list[Delayed]]:
+def _rows_and_ids(workers: Workers, parts: Parts) -> tuple[list[Result], list[Result]]:
     kept = workers.keep([task(one)(pile) for one in (rows_of, ids_of) for pile in parts.piles])
     return kept[: len(parts.piles)], kept[len(parts.piles) :]
 
 
 def _finished(
     workers: Workers,
-    labels: list[Delayed],
-    placed: list[Delayed],
-    samples: tuple[list[Delayed], list[Delayed]],
+    labels: list[Result],
+    placed: list[Result],
+    samples: tuple[list[Result], list[Result]],
     sizes: list[int],
     n_clusters: int,
     seed: int,
-) -> tuple[list[Delayed], Delayed]:
+) -> tuple[list[Result], Result]:
     """Labels of all samples of each part under their final names, and the anchors under theirs."""
     rows, ids = samples
     anchors = draw_anchors(rows, labels, placed, sizes, n_clusters, seed)

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts
-from masked_subspace.distributed.tasks import Delayed, Workers, pick, task
+from masked_subspace.distributed.tasks import Result, Workers, pick, task
 
 FloatArray = npt.NDArray[np.floating[Any]]
 
@@ -35,7 +35,7 @@ class GraphBlock:
 class BlockGraph:
     """A symmetric graph on the workers."""
 
-    def __init__(self, blocks: list[Delayed], sizes: list[int], halo_sizes: npt.NDArray[np.int64]) -> None:
+    def __init__(self, blocks: list[Result], sizes: list[int], halo_sizes: npt.NDArray[np.int64]) -> None:
         self.blocks = blocks
         self.sizes = sizes
         self.neighbors = [np.flatnonzero(line).tolist() for line in halo_sizes]
@@ -54,18 +54,18 @@ class BlockGraph:
         self._halos = [{q: next(kept) for q in near} for near in self._halos]
         return self
 
-    def with_blocks(self, blocks: list[Delayed]) -> BlockGraph:
+    def with_blocks(self, blocks: list[Result]) -> BlockGraph:
         """Other weights on the same links."""
         other = object.__new__(BlockGraph)
         other.blocks, other.sizes, other.neighbors, other._halos = blocks, self.sizes, self.neighbors, self._halos
         return other
 
-    def halo_values(self, values: list[Delayed], part: int) -> list[Delayed]:
+    def halo_values(self, values: list[Result], part: int) -> list[Result]:
         """Values of the samples in the halo of a part, in the order of its columns."""
         return [task(pick)(values[q], halo) for q, halo in self._halos[part].items()]
 
 
-def build_graph(workers: Workers, parts: Parts, links: list[Delayed]) -> BlockGraph:
+def build_graph(workers: Workers, parts: Parts, links: list[Result]) -> BlockGraph:
     """W = (L + Lᵀ)/2 as blocks: each part gets the transposed links that lead into it."""
     plan = parts.plan
     reached = [np.unique(plan.part_of[flags]).tolist() for flags in parts.looks_into]

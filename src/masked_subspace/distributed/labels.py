@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace.distributed.spectral import sampled_places
-from masked_subspace.distributed.tasks import Delayed, Workers, pick, task
+from masked_subspace.distributed.tasks import Result, Workers, pick, task
 
 IntArray = npt.NDArray[np.integer[Any]]
 Labels = npt.NDArray[np.int32]
@@ -20,8 +20,8 @@ _ROWS_AT_ONCE = 1 << 12
 
 
 def draw_anchors(
-    rows: list[Delayed], labels: list[Delayed], placed: list[Delayed], sizes: list[int], n_clusters: int, seed: int
-) -> Delayed:
+    rows: list[Result], labels: list[Result], placed: list[Result], sizes: list[int], n_clusters: int, seed: int
+) -> Result:
     """A seeded sample of the placed samples, rows and labels: who knows no link asks the nearest of them."""
     share = min(1.0, max(_ANCHORS, _ANCHORS_A_CLUSTER * n_clusters) / sum(sizes))
     picked = []
@@ -64,9 +64,7 @@ def names_by_appearance(firsts: list[npt.NDArray[np.int64]]) -> Labels:
     return names
 
 
-def labels_by_block(
-    workers: Workers, labels: list[Delayed], ids: list[Delayed], block_sizes: list[int]
-) -> list[Delayed]:
+def labels_by_block(workers: Workers, labels: list[Result], ids: list[Result], block_sizes: list[int]) -> list[Result]:
     """Labels in the order of the input, one array for each of its blocks."""
     ends = np.concatenate([[0], np.cumsum(block_sizes)]).tolist()
     cut = [task(cut_by_block)(one, theirs, ends) for one, theirs in zip(labels, ids, strict=True)]

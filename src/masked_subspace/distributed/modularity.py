@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock, degrees, small_graph, summarized
 from masked_subspace.distributed.pieces import first_numbers, numbered
 from masked_subspace.distributed.spectral import count_true
-from masked_subspace.distributed.tasks import Delayed, Workers, task
+from masked_subspace.distributed.tasks import Result, Workers, task
 
 IntArray = npt.NDArray[np.integer[Any]]
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -31,7 +31,7 @@ _ROWS_AT_ONCE = 1 << 16
 
 def modularity_cut(
     workers: Workers, graph: BlockGraph, n_clusters: int, seed: int
-) -> tuple[list[Delayed], list[Delayed]]:
+) -> tuple[list[Result], list[Result]]:
     """Labels of each part, and which of its samples have a link at all (the others follow their nearest)."""
     inner = workers.keep([task(inner_communities)(block, seed) for block in graph.blocks])
     sizes = [task(np.bincount)(one) for one in inner]
@@ -120,7 +120,8 @@ def take_labels(groups: IntArray, cluster_of: npt.NDArray[np.int32]) -> npt.NDAr
 
 def cluster_masses(labels: IntArray, degree: FloatArray, n_clusters: int) -> FloatArray:
     """Degree of each cluster inside a block."""
-    return np.bincount(labels, degree, minlength=n_clusters)
+    masses: FloatArray = np.bincount(labels, degree, minlength=n_clusters).astype(np.float64)
+    return masses
 
 
 def sum_of(values: list[FloatArray]) -> FloatArray:

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock, small_graph, summarized
-from masked_subspace.distributed.tasks import Delayed, task
+from masked_subspace.distributed.tasks import Result, task
 
 IntArray = npt.NDArray[np.integer[Any]]
 
 
-def placed_samples(graph: BlockGraph, n_clusters: int) -> list[Delayed]:
+def placed_samples(graph: BlockGraph, n_clusters: int) -> list[Result]:
     """For each part which of its samples lie in pieces large enough to carry an eigenvector (see `large_pieces`)."""
     inner = [task(inner_pieces)(block) for block in graph.blocks]
     sizes = [task(np.bincount)(one) for one in inner]
@@ -31,12 +31,14 @@ def placed_samples(graph: BlockGraph, n_clusters: int) -> list[Delayed]:
 def inner_pieces(block: GraphBlock) -> npt.NDArray[np.int64]:
     """The piece of each sample when links to other parts are left out, numbered from 0."""
     inner = csr_array(block.links[:, : block.n_own])
-    return connected_components(inner, directed=False)[1].astype(np.int64)
+    pieces: npt.NDArray[np.int64] = connected_components(inner, directed=False)[1].astype(np.int64)
+    return pieces
 
 
 def first_numbers(sizes: list[IntArray]) -> list[int]:
     """Where the numbers of each part's groups begin, and behind the last one how many there are."""
-    return np.concatenate([[0], np.cumsum([len(one) for one in sizes])]).tolist()
+    firsts: list[int] = np.concatenate([[0], np.cumsum([len(one) for one in sizes])]).tolist()
+    return firsts
 
 
 def numbered(inner: IntArray, firsts: list[int], part: int) -> IntArray:

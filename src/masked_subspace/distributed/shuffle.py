@@ -11,7 +11,7 @@ import numpy.typing as npt
 from masked_subspace.distributed.centres import trained_centres
 from masked_subspace.distributed.plan import Plan, make_plan
 from masked_subspace.distributed.preparation import block_facts, learn_preparation, prepared
-from masked_subspace.distributed.tasks import Delayed, Workers, task
+from masked_subspace.distributed.tasks import Result, Workers, task
 from masked_subspace.represent.neighbors.list_sizes import list_numbers
 
 IntArray = npt.NDArray[np.integer[Any]]
@@ -35,10 +35,10 @@ class Parts:
     """Samples grouped by list; everything named here but the plan lives on the workers."""
 
     plan: Plan
-    planned: Delayed  # the plan where the workers find it
-    piles: list[Delayed]  # one `Pile` a part, in the order of the plan
+    planned: Result  # the plan where the workers find it
+    piles: list[Result]  # one `Pile` a part, in the order of the plan
     looks_into: npt.NDArray[np.bool_]  # parts × lists
-    preparation: Delayed
+    preparation: Result
 
 
 def default_parts(n: int, d: int, n_lists: int) -> int:
@@ -47,7 +47,7 @@ def default_parts(n: int, d: int, n_lists: int) -> int:
 
 
 def shuffle_by_list(
-    workers: Workers, blocks: list[Delayed], sizes: list[int], d: int, m: int, options: dict[str, Any]
+    workers: Workers, blocks: list[Result], sizes: list[int], d: int, m: int, options: dict[str, Any]
 ) -> Parts:
     """Prepare the rows, train the lists, plan the parts and send every row to its part.
 
@@ -75,7 +75,7 @@ def shuffle_by_list(
     return Parts(plan, planned, workers.keep(parts), flags, preparation)
 
 
-def _both(workers: Workers, many: list[Delayed], one: Delayed) -> tuple[list[Delayed], list[Delayed]]:
+def _both(workers: Workers, many: list[Result], one: Result) -> tuple[list[Result], list[Result]]:
     kept = workers.keep([*many, one])
     return kept[:-1], kept[-1:]
 
@@ -102,7 +102,8 @@ def looked_into(pile: Pile, plan: Plan) -> npt.NDArray[np.bool_]:
 
 def any_of(flags: list[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
     """The flags of all blocks together."""
-    return np.logical_or.reduce(flags)
+    together: npt.NDArray[np.bool_] = np.logical_or.reduce(flags)
+    return together
 
 
 def split_block(pile: Pile, plan: Plan) -> list[Pile]:

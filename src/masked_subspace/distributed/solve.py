@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of
-from masked_subspace.distributed.tasks import Delayed, pick, task
+from masked_subspace.distributed.tasks import Result, pick, task
 
 IndexArray = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.float32]
@@ -20,7 +20,7 @@ _ROWS_AT_ONCE = 1 << 16  # samples of one task: bounds the rows of other parts t
 _RULE_ROWS = 128
 
 
-def solve_parts(parts: Parts, candidates: list[Delayed], settings: Delayed, n_links: int) -> list[Delayed]:
+def solve_parts(parts: Parts, candidates: list[Result], settings: Result, n_links: int) -> list[Result]:
     """For each part its links: the largest entries of each row of |Z|, rows divided by their maximum.
 
     Links are CSR, rows of the part, columns in the numbering of the plan. Z itself is dropped at once.
@@ -51,7 +51,8 @@ def foreign_numbers(candidates: IndexArray, plan: Plan, part: int, start: int, s
     """Sorted numbers of the candidates of some samples that live in other parts."""
     numbers = np.unique(candidates[start:stop])
     inside = (numbers >= plan.offsets[part]) & (numbers < plan.offsets[part + 1])
-    return numbers[(numbers >= 0) & ~inside].astype(np.int64)
+    foreign: npt.NDArray[np.int64] = numbers[(numbers >= 0) & ~inside].astype(np.int64)
+    return foreign
 
 
 def local_numbers(numbers: npt.NDArray[np.int64], plan: Plan, part: int) -> npt.NDArray[np.int64]:
@@ -101,8 +102,11 @@ def stack_links(pieces: list[csr_array], n_rows: int, n: int) -> csr_array:
     return links
 
 
-def decide_settings(parts: Parts, candidates: list[Delayed], representer: dict[str, Any], seed: int) -> Delayed:
-    """Every "auto" of a `MaskedRepresenter(**representer)`, decided on a seeded sample of the small problems as one process does."""
+def decide_settings(parts: Parts, candidates: list[Result], representer: dict[str, Any], seed: int) -> Result:
+    """Every "auto" of a `MaskedRepresenter(**representer)`, decided on a seeded sample of the small problems.
+
+    The sample is the one that one process would draw.
+    """
     n = int(parts.plan.offsets[-1])
     drawn = task(draw_rule_sample)(n, seed)
     sampled = [

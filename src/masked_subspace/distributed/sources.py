@@ -89,11 +89,10 @@ def read_row_group(path: str, group: int) -> npt.NDArray[Any]:
 
 def _stacked(read: Any, places: list[tuple[Any, ...]], sizes: list[int], width: int, dtype: Any) -> Any:
     import dask.array as da
-
-    from masked_subspace.distributed.tasks import task
+    from dask.delayed import delayed
 
     parts = [
-        da.from_delayed(task(read)(*place), shape=(size, width), dtype=dtype)
+        da.from_delayed(delayed(read)(*place), shape=(size, width), dtype=dtype)
         for place, size in zip(places, sizes, strict=True)
     ]
     return da.concatenate(parts, axis=0)

@@ -11,7 +11,7 @@ from masked_subspace.distributed.eigen import leading_eigenvectors
 from masked_subspace.distributed.graph import BlockGraph, normalized
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres, nearest_centre
 from masked_subspace.distributed.pieces import placed_samples
-from masked_subspace.distributed.tasks import Delayed, Workers, task
+from masked_subspace.distributed.tasks import Result, Workers, task
 
 FloatArray = npt.NDArray[np.floating[Any]]
 BoolArray = npt.NDArray[np.bool_]
@@ -27,11 +27,11 @@ _LLOYD_TOLERANCE = 1e-4  # mean squared move of the centres, in units of the row
 def spectral_cut(
     workers: Workers,
     graph: BlockGraph,
-    rows: list[Delayed],
+    rows: list[Result],
     n_clusters: int,
     n_components: int | str | None,
     seed: int,
-) -> tuple[list[Delayed], list[Delayed]]:
+) -> tuple[list[Result], list[Result]]:
     """Labels of each part, and which of its samples have one (the others follow their nearest)."""
     placed = workers.keep(placed_samples(graph, n_clusters))
     counts = [task(count_true)(flags) for flags in placed]
@@ -76,8 +76,8 @@ def embedding_rows(vectors: FloatArray, values: FloatArray, n_clusters: int | No
 
 
 def cluster_blocks(
-    workers: Workers, rows: list[Delayed], placed: list[Delayed], sizes: list[int], n_clusters: int, seed: int
-) -> list[Delayed]:
+    workers: Workers, rows: list[Result], placed: list[Result], sizes: list[int], n_clusters: int, seed: int
+) -> list[Result]:
     """k-means on the placed rows: restarts on a seeded sample, then Lloyd sums over all rows from the best centres."""
     if n_clusters == 1:
         return workers.keep([task(np.zeros)(size, dtype=np.int32) for size in sizes])
@@ -96,7 +96,7 @@ def cluster_blocks(
     return workers.keep([task(nearest_labels)(one, best) for one in rows])
 
 
-def _shares(rows: list[Delayed], placed: list[Delayed], sizes: list[int], wanted: int) -> Any:
+def _shares(rows: list[Result], placed: list[Result], sizes: list[int], wanted: int) -> Any:
     """Every part gives its share of a sample."""
     share = min(1.0, wanted / sum(sizes))
     return enumerate(

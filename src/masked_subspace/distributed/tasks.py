@@ -1,25 +1,82 @@
-"""How the stages speak to Dask: delayed calls, made persistent at the end of a stage.
+"""How the stages speak to Dask: calls noted down as a task graph, handed to the scheduler at the end of a stage.
 
-Every array of a fit is the result of a delayed call of named functions on other results, so that the scheduler can
-compute again what a lost worker held. Nothing is scattered: scattered data die with their worker. The modules of this
-package import numpy and scipy only; what a task needs besides is imported inside it, on the worker, so that a client
-neither loads nor compiles a kernel.
+Every array of a fit is the result of a task on the results of others, so that the scheduler computes again what a lost
+worker held. Nothing is scattered: scattered data die with their worker. The modules of this package import numpy and
+scipy only; what a task needs besides is imported inside it, on the worker, so that a client neither loads nor compiles
+a kernel.
+
+Why not `dask.delayed`: it copies the graph behind every argument, which is quadratic in the length of a chain, and the
+eigenvectors are a chain of hundreds of products.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
-Delayed = Any  # dask has no types
+
+class Result:
+    """What a task will return: the call to make, and once the scheduler knows it the future."""
+
+    __slots__ = ("_call", "future", "key")
+
+    def __init__(self, call: Any, key: str) -> None:
+        self._call = call
+        self.key = key
+        self.future: Any = None
+
+    def __getitem__(self, place: int) -> Result:
+        return task(item)(self, place)
+
+    def note(self, graph: dict[Any, Any]) -> Any:
+        """Add the calls behind this result to a graph; returns what stands for it there."""
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            if one.future is not None or one.key in graph:
+                continue
+            function, arguments = one._call
+            graph[one.key] = (function, *(_argument(value, waiting, graph) for value in arguments))
+        return self.future if self.future is not None else self.key
+
+    def known(self, future: Any) -> None:
+        """The scheduler has it from here on; the calls behind it need not be remembered."""
+        self.future, self._call = future, None
 
 
-def task(function: Callable[..., Any]) -> Callable[..., Delayed]:
-    """The delayed form of a function; its tasks are named after it."""
-    from dask import delayed
+def _argument(value: Any, waiting: list[Result], graph: dict[Any, Any]) -> Any:
+    if hasattr(value, "__dask_graph__"):
+        # A block of somebody else's dask array: computed again by every stage that reads it, and not kept.
+        if value.key not in graph:
+            graph.update(value.__dask_graph__())
+        return value.key
+    if isinstance(value, Result):
+        if value.future is None:
+            waiting.append(value)
+        return value.future if value.future is not None else value.key
+    return [_argument(one, waiting, graph) for one in value] if isinstance(value, list) else value
 
-    made: Callable[..., Delayed] = delayed(function, pure=False)
-    return made
+
+def task(function: Callable[..., Any]) -> Callable[..., Result]:
+    """The form of a function that notes a call down; its tasks are named after it. Lists of results are looked into."""
+
+    def noted(*arguments: Any, **named: Any) -> Result:
+        call = partial(function, **named) if named else function
+        return Result((call, arguments), f"{function.__name__}-{uuid4().hex}")
+
+    return noted
+
+
+def item(values: Any, place: int) -> Any:
+    """values[place]."""
+    return values[place]
+
+
+def pick(array: Any, places: Any) -> Any:
+    """array[places], where the array is."""
+    return array[places]
 
 
 class Workers:
@@ -28,21 +85,28 @@ class Workers:
     def __init__(self, client: Any) -> None:
         self.client = client
 
-    def keep(self, values: list[Delayed]) -> list[Delayed]:
-        """Start computing; the results stay on the workers for as long as the returned values are held."""
-        kept: list[Delayed] = list(self.client.persist(values, optimize_graph=False))
-        return kept
+    def keep(self, values: list[Result]) -> list[Result]:
+        """Start computing; the results stay on the workers for as long as they are referred to."""
+        graph: dict[Any, Any] = {}
+        fresh = [value for value in values if value.future is None]
+        for value in fresh:
+            value.note(graph)
+        if fresh:
+            futures = self.client.get(graph, [value.key for value in fresh], sync=False)
+            for value, future in zip(fresh, futures, strict=True):
+                value.known(future)
+        return values
 
-    def fetch(self, values: list[Delayed]) -> list[Any]:
+    def fetch(self, values: list[Result]) -> list[Any]:
         """Results that are small enough for the client."""
-        fetched: list[Any] = self.client.gather(self.client.compute(values, optimize_graph=False))
+        fetched: list[Any] = self.client.gather([value.future for value in self.keep(values)])
         return fetched
 
-    def wait(self, values: list[Delayed]) -> None:
+    def wait(self, values: list[Result]) -> None:
         """Until all are computed; an error of any of them is raised here."""
-        from distributed import futures_of, wait
+        from distributed import wait
 
-        futures = futures_of(values)
+        futures = [value.future for value in values]
         wait(futures)
         for future in futures:
             if future.status == "error":
@@ -66,8 +130,3 @@ def active_client() -> Any:
         raise ValueError(
             "client is None and no Dask client is active; create one first, for example distributed.Client(address)."
         ) from error
-
-
-def pick(array: Any, places: Any) -> Any:
-    """array[places], where the array is."""
-    return array[places]
