@@ -33,6 +33,13 @@ def modularity_cut(
     workers: Workers, graph: BlockGraph, n_clusters: int, seed: int
 ) -> tuple[list[Result], list[Result]]:
     """Labels of each part, and which of its samples have a link at all (the others follow their nearest)."""
+    own = workers.keep([task(degrees)(block) for block in graph.blocks])
+    linked = workers.keep([task(has_links)(degree) for degree in own])
+    if sum(workers.fetch([task(count_true)(flags) for flags in linked])) < n_clusters:
+        raise ValueError(
+            f'cut is "modularity" but fewer than n_clusters={n_clusters} samples have links; use cut="spectral" or '
+            "raise n_candidates."
+        )
     inner = workers.keep([task(inner_communities)(block, seed) for block in graph.blocks])
     sizes = [task(np.bincount)(one) for one in inner]
     firsts = task(first_numbers)(sizes)
@@ -42,7 +49,6 @@ def modularity_cut(
     ]
     cluster_of = task(cut_small_graph)(summaries, firsts, n_clusters, seed)
     labels = [task(take_labels)(one, cluster_of) for one in groups]
-    own = [task(degrees)(block) for block in graph.blocks]
     for _ in range(_SWEEPS):
         masses = [task(cluster_masses)(one, degree, n_clusters) for one, degree in zip(labels, own, strict=True)]
         total = task(sum_of)(masses)
@@ -50,15 +56,7 @@ def modularity_cut(
             task(best_move)(block, labels[p], graph.halo_values(labels, p), own[p], total)
             for p, block in enumerate(graph.blocks)
         ]
-    linked = [task(has_links)(degree) for degree in own]
-    kept = workers.keep([*labels, *linked])
-    labels, linked = kept[: len(labels)], kept[len(labels) :]
-    if sum(workers.fetch([task(count_true)(flags) for flags in linked])) < n_clusters:
-        raise ValueError(
-            f'cut is "modularity" but fewer than n_clusters={n_clusters} samples have links; use cut="spectral" or '
-            "raise n_candidates."
-        )
-    return labels, linked
+    return workers.keep(labels), linked
 
 
 def inner_communities(block: GraphBlock, seed: int) -> npt.NDArray[np.int64]:
