@@ -55,5 +55,5 @@ def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="3 dimensions"):
         open_rows(tmp_path / "cube.npy")
     (tmp_path / "rows.txt").write_text("1 2")
-    with pytest.raises(ValueError, match="give a .npy"):
+    with pytest.raises(ValueError, match=r"give a \.npy"):
         open_rows(tmp_path / "rows.txt")

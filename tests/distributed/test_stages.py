@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -59,14 +60,11 @@ def ids(parts: Parts) -> np.ndarray:
 def in_blocks(W: csr_array, bounds: list[int]) -> BlockGraph:
     """A graph of one process cut into blocks."""
     blocks = []
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         mine = csr_array(W[first:last])
         foreign = np.unique(mine.indices[(mine.indices < first) | (mine.indices >= last)])
         order = np.concatenate([np.arange(first, last), foreign])
-        halo = [
-            foreign[(foreign >= a) & (foreign < b)].astype(np.int64) - a
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
-        ]
+        halo = [foreign[(foreign >= a) & (foreign < b)].astype(np.int64) - a for a, b in pairwise(bounds)]
         blocks.append(GraphBlock(csr_array(mine[:, order]), halo))
     sizes = [block.n_own for block in blocks]
     counts = np.array([[len(one) for one in block.halo] for block in blocks])

@@ -19,7 +19,7 @@ from masked_subspace.distributed.tasks import Result, task
 KeyArray = npt.NDArray[np.uint64]
 IndexArray = npt.NDArray[np.int32]
 
-_QUERIES_AT_ONCE = 1 << 14
+_QUERIES_AT_ONCE = 1 << 12
 _LOW = np.uint64(0xFFFFFFFF)
 
 
@@ -104,21 +104,12 @@ def _search(
     from masked_subspace.represent.neighbors.exact import Buffers
     from masked_subspace.represent.neighbors.lists import scan_lists
 
-    m = keys.shape[1]
     for start in range(0, len(queries), _QUERIES_AT_ONCE):
         some = slice(start, start + _QUERIES_AT_ONCE)
-        known = keys[queries[some]]
-        buffers = Buffers(len(known), m)
-        buffers.keys[:, :m] = known
-        buffers.counts[:] = (known > 0).sum(axis=1)
-        weakest = (known[:, -1] >> np.uint64(32)).astype(np.uint32).view(np.float32)
-        buffers.thresholds[:] = np.where(known[:, -1] > 0, weakest, 0)
+        buffers = Buffers.resumed(keys[queries[some]])
         for part in probes:
             scan_lists(buffers, unit[some], queries[some] + first, part[some], members)
-        offered = np.where(np.arange(buffers.keys.shape[1]) < buffers.counts[:, None], buffers.keys, 0)
-        best = np.partition(offered, -m, axis=1)[:, -m:]
-        best.sort(axis=1)
-        keys[queries[some]] = best[:, ::-1]
+        keys[queries[some]] = buffers.best_keys()
     return keys
 
 

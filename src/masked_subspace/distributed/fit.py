@@ -105,7 +105,7 @@ def fit_distributed(
         `BMSC`
     cut : "spectral" (eigenvectors and k-means) or "modularity" (communities, merged to K)
     random_state : as in scikit-learn
-    n_parts : into how many parts the samples are shuffled; default: one for 64 MB of rows, 8 at least. Labels do not
+    n_parts : into how many parts the samples are shuffled; default: one for 64 MB of rows, 4 at least. Labels do not
         depend on the number of workers, and hardly on the number of parts.
 
     Returns

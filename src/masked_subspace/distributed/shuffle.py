@@ -18,7 +18,7 @@ IntArray = npt.NDArray[np.integer[Any]]
 Rows = npt.NDArray[np.float32]
 
 _PART_BYTES = 1 << 26
-_FEWEST_PARTS, _MOST_PARTS = 8, 512
+_FEWEST_PARTS, _MOST_PARTS = 4, 512
 
 
 @dataclass(frozen=True)

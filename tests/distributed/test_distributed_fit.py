@@ -1,4 +1,4 @@
-"""Whole fits on two worker processes: the labels of one process, whatever dies meanwhile, within the memory promised."""
+"""Whole fits on two worker processes: the labels of one process, whatever dies meanwhile, in bounded memory."""
 
 from __future__ import annotations
 
@@ -150,7 +150,8 @@ def main():
     from masked_subspace.distributed import fit_distributed
     from masked_subspace.parallel.memory import peak_bytes
     path, k = sys.argv[1], int(sys.argv[2])
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, memory_limit="2GB", dashboard_address=":0") as cluster:
+    options = {"threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster:
         with distributed.Client(cluster) as client:
             result = fit_distributed(path, k, client=client)
             np.save(sys.argv[3], result.compute())
