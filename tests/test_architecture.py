@@ -76,7 +76,6 @@ OPTIONAL = {
     "pyarrow",
     "anndata",
     "h5py",
-    "sknetwork",
 }
 
 

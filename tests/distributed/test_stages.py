@@ -23,6 +23,7 @@ from masked_subspace.distributed.tasks import task
 from masked_subspace.label.eigen import leading_eigenpairs
 from masked_subspace.label.embedding import large_pieces, normalized_graph
 from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.masks import NeighborMask
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.represent.sparse.solve import solve_sparse
@@ -142,7 +143,8 @@ def test_the_graph_and_lambda_are_those_of_one_process(data: Any, parts: Parts) 
     assert abs(mine - mine.T).max() < 1e-6
 
     expected_candidates = nearest_by_lists(unit, M, random_state=5)
-    expected_settings = MaskedRepresenter(**REPRESENTER).settings_for(unit, 5, expected_candidates)
+    recipe = MaskedRepresenter(**REPRESENTER, solver="sparse", hard_mask=NeighborMask(M, "approximate"), n_jobs=1)
+    expected_settings = recipe.prepare(unit, seed=5).settings
     assert WORKERS.fetch([settings])[0].sparsity == pytest.approx(expected_settings.sparsity, rel=1e-3)
     Z = solve_sparse(unit, expected_settings, candidates=expected_candidates).representation
     expected = affinity_matrix(Z, "top-k", n_links=5)[names][:, names]

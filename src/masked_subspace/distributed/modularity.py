@@ -1,8 +1,8 @@
 """The modularity cut in blocks: local moves inside blocks, the small graph between communities, moves across blocks.
 
-Each block is cut into many small communities by its inner links (Louvain: local moves and aggregation). The weights
+Each block is cut into many small communities by its inner links (Leiden: local moves and aggregation). The weights
 between all communities make a small graph, which one task cuts into K clusters. At last every sample may move once
-more, as Louvain's local move with all blocks at the same time: to the cluster c that maximises
+more, as a local move with all blocks at the same time: to the cluster c that maximises
 w(i, c) − d_i D_c / 2m, with w its links into c, d_i its degree and D_c the degree of the cluster.
 """
 
@@ -61,33 +61,28 @@ def modularity_cut(
 
 def inner_communities(block: GraphBlock, seed: int) -> npt.NDArray[np.int64]:
     """Communities by the links inside a block, numbered from 0; a sample without such links is its own."""
-    from sknetwork.clustering import Louvain
+    from masked_subspace.label.communities import find_communities
 
     inner = csr_array(block.links[:, : block.n_own])
-    if inner.nnz == 0:
-        return np.arange(block.n_own)
-    # The library is asked with its own matrix class; it knows no sparse arrays.
-    from scipy.sparse import csr_matrix
-
-    model = Louvain(resolution=_INNER_RESOLUTION, random_state=seed, sort_clusters=False)
-    found = model.fit_predict(csr_matrix(inner, dtype=np.float64))
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    return find_communities(inner, _INNER_RESOLUTION, _visits(block.n_own, seed)).astype(np.int64)
 
 
 def cut_small_graph(summaries: list[Any], firsts: list[int], n_clusters: int, seed: int) -> npt.NDArray[np.int32]:
     """The cluster of each community: Leiden at a resolution that gives at least K, then the best merges down to K."""
-    from scipy.sparse import csr_matrix
-    from sknetwork.clustering import Leiden
+    from masked_subspace.label.communities import find_communities
 
     A = small_graph(summaries, firsts[-1])
-    resolution = 1.0
+    resolution, order = 1.0, _visits(firsts[-1], seed)
     for _ in range(_MOST_DOUBLINGS):
-        model = Leiden(resolution=resolution, random_state=seed, sort_clusters=False)
-        found = np.unique(model.fit_predict(csr_matrix(A)), return_inverse=True)[1]
+        found = find_communities(A, resolution, order)
         if found.max() + 1 >= n_clusters:
             break
         resolution *= 2
     return merged(A, found, n_clusters).astype(np.int32)
+
+
+def _visits(n: int, seed: int) -> npt.NDArray[np.int32]:
+    return np.random.default_rng(seed).permutation(n).astype(np.int32)
 
 
 def merged(A: csr_array, labels: IntArray, n_clusters: int) -> IntArray:

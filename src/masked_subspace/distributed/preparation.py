@@ -41,6 +41,7 @@ def block_facts(block: Any) -> BlockFacts:
 def learn_preparation(facts: list[BlockFacts], *, center: bool, normalize: bool) -> Any:
     """The `Preparation` of all rows, or an error that names the first row that cannot be used."""
     from masked_subspace.rows.preparation import Preparation
+    from masked_subspace.rows.views import View
 
     start = 0
     for one in facts:
@@ -58,11 +59,11 @@ def learn_preparation(facts: list[BlockFacts], *, center: bool, normalize: bool)
     if center and not varies.any():
         raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
     if not center:
-        return Preparation(None, normalize)
+        return Preparation(View("uncentered", center=False), normalize)
     mean = (np.sum([one.total for one in facts], axis=0) / start).astype(np.float32)
     # A centred row that is no longer than what rounding leaves of the mean has no direction.
     floor = 2 * float(np.finfo(np.float32).eps) * float(np.linalg.norm(mean[varies]))
-    return Preparation(mean, normalize, floor=floor)
+    return Preparation(View("plain"), normalize, mean=mean, floor=floor)
 
 
 def prepared(block: Any, preparation: Any) -> npt.NDArray[np.float32]:
