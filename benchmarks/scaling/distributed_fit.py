@@ -61,8 +61,8 @@ def task_seconds(dask_scheduler: Any) -> dict[str, float]:
 
 
 def measured(path: Path, client: Any, options: argparse.Namespace) -> dict[str, Any]:
+    from masked_subspace._common.peak_memory import peak_bytes
     from masked_subspace.distributed import fit_distributed, open_rows
-    from masked_subspace.parallel.memory import peak_bytes
 
     # A small fit first: workers import and compile what they need.
     X = open_rows(path)

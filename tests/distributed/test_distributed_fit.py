@@ -144,7 +144,7 @@ import numpy as np
 def main():
     import distributed
     from masked_subspace.distributed import fit_distributed
-    from masked_subspace.parallel.memory import peak_bytes
+    from masked_subspace._common.peak_memory import peak_bytes
     path, k = sys.argv[1], int(sys.argv[2])
     options = {"threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
     with distributed.LocalCluster(n_workers=2, **options) as cluster:

@@ -114,7 +114,7 @@ class Workers:
 
     def peak_memory(self) -> dict[str, int]:
         """The largest resident size of each worker process so far, in bytes."""
-        from masked_subspace.parallel.memory import peak_bytes
+        from masked_subspace._common.peak_memory import peak_bytes
 
         peaks: dict[str, int] = self.client.run(peak_bytes)
         return peaks
