@@ -17,7 +17,7 @@ LAYERS = [
     {"masks", "metrics", "parallel"},
     {"represent", "label"},
     {"rows", "preprocessing", "datasets", "inputs"},
-    {"rounds"},
+    {"rounds", "distributed"},
     {"estimators"},
     {"baselines"},
     {"plots", "report", "registry"},

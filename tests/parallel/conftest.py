@@ -7,20 +7,16 @@ from typing import Any
 
 import pytest
 
+from cluster import connected, two_workers
+
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GB"
-    ) as running:
+    with two_workers() as running:
         yield running
 
 
 @pytest.fixture
 def client(cluster: Any) -> Iterator[Any]:
-    import distributed
-
-    with distributed.Client(cluster) as connected:
-        connected.wait_for_workers(2, timeout=60)
-        yield connected
+    with connected(cluster) as client:
+        yield client

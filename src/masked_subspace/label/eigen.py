@@ -63,7 +63,7 @@ class _Product:
         S, one = self.S, self.S.dtype.type
 
         def rows(limits: tuple[int, int]) -> None:
-            _product_rows(S.indptr, S.indices, S.data, Y, out, one(a), one(b), limits[0], limits[1])
+            product_rows(S.indptr, S.indices, S.data, Y, out, one(a), one(b), limits[0], limits[1])
 
         if self.pool is None:
             rows(self.ranges[0])
@@ -132,7 +132,7 @@ def _filter(product: _Product, Y: FloatArray, cut: float) -> FloatArray:
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _product_rows(  # type: ignore[no-untyped-def]
+def product_rows(  # type: ignore[no-untyped-def]
     indptr, indices, data, Y, out, a, b, start, stop
 ):
     width = Y.shape[1]

@@ -107,12 +107,20 @@ class CandidateStep:
     """
 
     def __init__(
-        self, X: FloatArray, candidates: npt.NDArray[np.int32], seed: int = 0, *, affine: bool = False
+        self,
+        X: FloatArray,
+        candidates: npt.NDArray[np.int32],
+        seed: int = 0,
+        *,
+        affine: bool = False,
+        samples: npt.NDArray[np.int32] | None = None,
     ) -> None:
+        """`samples`: whose problems to look at; default: 128 drawn with the seed."""
         check_range(X)
-        n = len(X)
-        chosen = np.random.default_rng(seed).choice(n, min(n, _SMALL_PROBLEMS), replace=False)
-        samples = np.sort(chosen).astype(np.int32)
+        if samples is None:
+            n = len(X)
+            chosen = np.random.default_rng(seed).choice(n, min(n, _SMALL_PROBLEMS), replace=False)
+            samples = np.sort(chosen).astype(np.int32)
         problem = SparseProblem(X, candidates, (), (), None, (), samples=samples)
         self._small = small_problems(problem, 0, len(samples))
         self._affine = affine

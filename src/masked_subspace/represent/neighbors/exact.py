@@ -14,7 +14,13 @@ import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from masked_subspace.parallel.blocks import block_ranges, read_rows
-from masked_subspace.represent.neighbors.kernels import finish_rows, guess_thresholds, scan_columns, scan_rows
+from masked_subspace.represent.neighbors.kernels import (
+    finish_keys,
+    finish_rows,
+    guess_thresholds,
+    scan_columns,
+    scan_rows,
+)
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -55,6 +61,22 @@ class Buffers:
     def of(self, start: int, stop: int) -> tuple[Any, Any, Any]:
         rows = slice(start, stop)
         return self.keys[rows], self.counts[rows], self.thresholds[rows]
+
+    @classmethod
+    def resumed(cls, known: npt.NDArray[np.uint64]) -> Buffers:
+        """Buffers that go on from the keys which another search ended with."""
+        buffers = cls(*known.shape)
+        buffers.keys[:, : known.shape[1]] = known
+        buffers.counts[:] = (known > 0).sum(axis=1)
+        weakest = known[:, -1]
+        buffers.thresholds[:] = np.where(weakest > 0, (weakest >> np.uint64(32)).astype(np.uint32).view(np.float32), 0)
+        return buffers
+
+    def best_keys(self) -> npt.NDArray[np.uint64]:
+        """The m largest keys of each row, largest first, 0 where there are fewer."""
+        out = np.empty((len(self.keys), self.m), dtype=np.uint64)
+        finish_keys(self.m, self.keys, self.counts, out)
+        return out
 
     def indices(self) -> IndexArray:
         out = np.empty((len(self.keys), self.m), dtype=np.int32)

@@ -148,6 +148,19 @@ def guess_thresholds(tile: Any, rank: int, thresholds: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
+def finish_keys(m: int, keys: Any, counts: Any, out: KeyArray) -> None:
+    """The m largest keys of each row, largest first; unused places become 0. A search can go on from them."""
+    for a in range(keys.shape[0]):
+        count = counts[a]
+        if count > m:
+            _keep_largest(keys[a], count, m)
+            count = m
+        ordered = np.sort(keys[a, :count])
+        for t in range(m):
+            out[a, t] = ordered[count - 1 - t] if t < count else np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
 def finish_rows(m: int, keys: Any, counts: Any, out: npt.NDArray[np.int32]) -> None:
     """The columns of the m largest keys of each row, largest first; unused places become −1."""
     for a in range(keys.shape[0]):

@@ -7,6 +7,7 @@ blocks with the scan of `candidates_kernels` behind them. docs/scaling.md compar
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,12 +22,9 @@ from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.represent.neighbors.exact import Buffers, IndexArray, complete, nearest_in
 from masked_subspace.represent.neighbors.kernels import scan_listed
-
-LIST_SIZE = 512
-N_PROBES = 12
+from masked_subspace.represent.neighbors.list_sizes import LIST_SIZE, N_PROBES, list_numbers
 
 _TRAINING_ROWS_A_LIST = 64
-_MOST_LISTS = 1 << 14
 _QUERIES_AT_ONCE = 1 << 14
 _NORM_BLOCK = 1 << 14
 
@@ -43,9 +41,7 @@ def nearest_by_lists(
 ) -> IndexArray:
     """About the m samples nearest to each sample: the best m among the lists it looks into."""
     n = int(X.shape[0])
-    n_lists = int(np.clip(n // list_size, 1, _MOST_LISTS))
-    # Every sample must see more than m others, whatever the list size.
-    n_probes = min(n_lists, max(n_probes, 1 + 2 * m * n_lists // n))
+    n_lists, n_probes = list_numbers(n, m, list_size, n_probes)
     engine = engine or active_engine(n_threads)
     blocks = list(block_ranges(n, _QUERIES_AT_ONCE))
     probing = _Probing(X, _centres(X, n_lists, random_state), n_probes)
@@ -92,24 +88,56 @@ def _search(lists: _Lists, ends: tuple[int, int]) -> IndexArray:
     buffers = Buffers(len(queries), lists.m)
     rows = _picked(lists.X, queries, lists.scale)
     probes = lists.probes[queries]
+
+    def members(number: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+        numbers = lists.order[lists.starts[number] : lists.starts[number + 1]]
+        return numbers, _picked(lists.X, numbers, lists.scale)
+
     # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
     for part in (probes[:, :1], probes[:, 1:]):
-        wanted = part.ravel()
-        by_list = np.argsort(wanted, kind="stable")
-        bounds = np.searchsorted(wanted[by_list], np.arange(len(lists.starts)))
-        for number in np.flatnonzero(np.diff(bounds)).tolist():
-            slots = by_list[bounds[number] : bounds[number + 1]] // part.shape[1]
-            members = lists.order[lists.starts[number] : lists.starts[number + 1]]
-            tile = rows[slots] @ _picked(lists.X, members, lists.scale).T
-            scan_listed(tile, slots, queries[slots], members, lists.m, buffers.keys, buffers.counts, buffers.thresholds)
+        scan_lists(buffers, rows, queries, part, members)
     return buffers.indices()
 
 
+def scan_lists(
+    buffers: Buffers,
+    rows: npt.NDArray[np.float32],
+    own: npt.NDArray[np.integer],
+    probes: IndexArray,
+    members: Callable[[int], tuple[npt.NDArray[np.integer], npt.NDArray[np.float32]] | None],
+) -> None:
+    """Offer every list to the queries that look into it.
+
+    `rows` are the queries at unit length, `own` their numbers and `probes` the lists each looks into; `members(list)`
+    gives the numbers and unit rows of who lives in a list, or None for a list that is to be passed over.
+    """
+    wanted = probes.ravel()
+    by_list = np.argsort(wanted, kind="stable")
+    bounds = np.searchsorted(wanted[by_list], np.arange(int(wanted.max(initial=-1)) + 2))
+    for number in np.flatnonzero(np.diff(bounds)).tolist():
+        found = members(number)
+        if found is None or len(found[0]) == 0:
+            continue
+        slots = by_list[bounds[number] : bounds[number + 1]] // probes.shape[1]
+        tile = rows[slots] @ found[1].T
+        scan_listed(tile, slots, own[slots], found[0], buffers.m, buffers.keys, buffers.counts, buffers.thresholds)
+
+
 def _centres(X: Any, n_lists: int, random_state: Any) -> npt.NDArray[np.float32]:
-    n = int(X.shape[0])
+    places, random = training_places(int(X.shape[0]), n_lists, random_state)
+    return list_centres(_picked(X, places, None), n_lists, random)
+
+
+def training_places(n: int, n_lists: int, random_state: Any) -> tuple[npt.NDArray[np.int64], np.random.RandomState]:
+    """Which samples train the centres, and the generator that goes on from there."""
     random = check_random_state(random_state)
-    places = np.sort(random.choice(n, min(n, _TRAINING_ROWS_A_LIST * n_lists), replace=False))
-    sample = _picked(X, places, None)
+    return np.sort(random.choice(n, min(n, _TRAINING_ROWS_A_LIST * n_lists), replace=False)), random
+
+
+def list_centres(
+    sample: npt.NDArray[np.float32], n_lists: int, random: np.random.RandomState
+) -> npt.NDArray[np.float32]:
+    """Centres of the lists by k-means on a sample of the rows, which is scaled to unit length in place."""
     sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     # One thread: with more, sums in another order could move a centre and with it a label.
     with threadpool_limits(limits=1):

@@ -158,6 +158,14 @@ def _far_from_one(X: Any) -> Any:
     return float_dtype(X).type(1.0 if ordinary else 2.0 ** np.floor(np.log2(largest)))
 
 
+def solve_first_rows(dictionary: FloatArray, n_rows: int, settings: AdmmSettings, candidates: IndexArray) -> csr_array:
+    """The first `n_rows` samples of a dictionary rebuilt from their candidates in it, by this thread."""
+    problem = SparseProblem(dictionary, candidates, (settings,), (None,), None, (1,))
+    blocks = block_ranges(n_rows, _default_block(candidates.shape[1] + 1, dictionary))
+    parts = [solve_block(problem, block)[0] for block in blocks]
+    return _assembled(parts, settings, (n_rows, len(dictionary)), 0.0).representation
+
+
 def _usable(
     products: ProductStore | None, candidates: IndexArray, settings_list: Sequence[AdmmSettings], engine: Engine
 ) -> ProductStore | None:

@@ -1,0 +1,119 @@
+"""Candidates by list: every part searches its own lists, then those of other parts into which its samples look.
+
+The state of a search is m keys a sample (see `represent.neighbors.kernels`: similarity above number), largest first and
+0 where there is none. Keys do not depend on the order in which lists arrive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masked_subspace.distributed.plan import Plan
+from masked_subspace.distributed.shuffle import Parts, Pile
+from masked_subspace.distributed.tasks import Result, task
+
+KeyArray = npt.NDArray[np.uint64]
+IndexArray = npt.NDArray[np.int32]
+
+_QUERIES_AT_ONCE = 1 << 12
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class ForeignLists:
+    """Lists of one part on their way to another: which, and their rows at unit length."""
+
+    part: int
+    lists: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.float32]
+
+
+def find_candidates(parts: Parts, m: int) -> list[Result]:
+    """For each part the m nearest samples of each of its samples by |cosine|, among the lists it looks into.
+
+    A sample whose lists hold fewer than m others has −1 in the places that are left.
+    """
+    plan = parts.plan
+    found = []
+    for p in range(plan.n_parts):
+        keys = task(search_own)(parts.piles[p], parts.planned, p, m)
+        for q in range(plan.n_parts):
+            wanted = np.flatnonzero(parts.looks_into[p] & (plan.part_of == q))
+            if q != p and len(wanted):
+                lists = task(export_lists)(parts.piles[q], parts.planned, q, wanted)
+                keys = task(search_more)(keys, parts.piles[p], parts.planned, p, lists)
+        found.append(task(numbers_of)(keys))
+    return found
+
+
+def search_own(pile: Pile, plan: Plan, part: int, m: int) -> KeyArray:
+    """The search in the lists of the part itself."""
+    unit, first = _unit(pile.rows), plan.offsets[part]
+
+    def members(number: int) -> Any:
+        if plan.part_of[number] != part:
+            return None
+        start, count = plan.starts[number], plan.counts[number]
+        return np.arange(start, start + count), unit[start - first : start - first + count]
+
+    keys = np.zeros((len(pile.rows), m), dtype=np.uint64)
+    everyone = np.arange(len(keys))
+    # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
+    return _search(keys, everyone, unit, first, [pile.probes[:, :1], pile.probes[:, 1:]], members)
+
+
+def search_more(keys: KeyArray, pile: Pile, plan: Plan, part: int, theirs: ForeignLists) -> KeyArray:
+    """The search goes on in lists of another part."""
+    bounds = np.concatenate([[0], np.cumsum(plan.counts[theirs.lists])])
+    place = {int(number): at for at, number in enumerate(theirs.lists)}
+
+    def members(number: int) -> Any:
+        at = place.get(number)
+        if at is None:
+            return None
+        start = plan.starts[number]
+        return np.arange(start, start + plan.counts[number]), theirs.rows[bounds[at] : bounds[at + 1]]
+
+    look = np.flatnonzero((plan.part_of[pile.probes] == theirs.part).any(axis=1))
+    unit = np.empty((0, pile.rows.shape[1]), dtype=np.float32) if len(look) == 0 else _unit(pile.rows[look])
+    return _search(keys.copy(), look, unit, plan.offsets[part], [pile.probes[look]], members)
+
+
+def export_lists(pile: Pile, plan: Plan, part: int, lists: npt.NDArray[np.int64]) -> ForeignLists:
+    """The unit rows of some lists of a part, one list after the other."""
+    first = plan.offsets[part]
+    spans = [slice(plan.starts[one] - first, plan.starts[one] - first + plan.counts[one]) for one in lists]
+    return ForeignLists(part, lists, _unit(np.concatenate([pile.rows[span] for span in spans])))
+
+
+def numbers_of(keys: KeyArray) -> IndexArray:
+    """The samples that the keys stand for, nearest first."""
+    numbers = (_LOW - (keys & _LOW)).astype(np.int64)
+    numbers[keys == 0] = -1
+    return numbers.astype(np.int32)
+
+
+def _search(
+    keys: KeyArray, queries: Any, unit: Any, first: int, probes: list[npt.NDArray[np.int32]], members: Any
+) -> KeyArray:
+    """Offer lists to the samples `queries` of a part, whose unit rows and probes are given in the same order."""
+    from masked_subspace.represent.neighbors.exact import Buffers
+    from masked_subspace.represent.neighbors.lists import scan_lists
+
+    for start in range(0, len(queries), _QUERIES_AT_ONCE):
+        some = slice(start, start + _QUERIES_AT_ONCE)
+        buffers = Buffers.resumed(keys[queries[some]])
+        for part in probes:
+            scan_lists(buffers, unit[some], queries[some] + first, part[some], members)
+        keys[queries[some]] = buffers.best_keys()
+    return keys
+
+
+def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    from masked_subspace.represent.neighbors.exact import unit_rows
+
+    return unit_rows(rows, 0, len(rows))

@@ -1,0 +1,210 @@
+"""A whole fit on the workers of a Dask cluster: rows, candidates, solve, graph, cut, labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from masked_subspace.distributed.candidates import find_candidates
+from masked_subspace.distributed.graph import build_graph
+from masked_subspace.distributed.labels import (
+    attached,
+    draw_anchors,
+    first_seen,
+    labels_by_block,
+    named_anchors,
+    names_by_appearance,
+    write_npy,
+    write_parquet,
+)
+from masked_subspace.distributed.modularity import modularity_cut
+from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_by_list
+from masked_subspace.distributed.solve import decide_settings, solve_parts
+from masked_subspace.distributed.sources import open_rows
+from masked_subspace.distributed.spectral import spectral_cut
+from masked_subspace.distributed.tasks import Result, Workers, active_client, pick, task
+
+CUTS = ("spectral", "modularity")
+_ROWS_A_CLUSTER = 100  # fewer samples than this for each cluster are no work for a cluster of machines
+
+
+@dataclass(frozen=True)
+class DistributedResult:
+    """What a fit leaves on the workers. Nothing here has the size of X; `labels` is computed where it is asked for."""
+
+    labels: Any  # dask array of n_samples int32, in the blocks of X
+    settings: Any  # future: the `AdmmSettings` with every "auto" decided
+    anchors: Any  # future: (rows, labels) of a sample of the samples, as prepared; enough to predict others
+    preparation: Any  # future: what happened to the rows
+    peak_memory: dict[str, int]  # bytes, the largest resident size of each worker process
+
+    def compute(self) -> npt.NDArray[np.int32]:
+        """The labels as an array in this process, 4 bytes a sample, fetched block by block."""
+        out = np.empty(self.labels.shape, dtype=np.int32)
+        start = 0
+        for block in self.labels.to_delayed().ravel():
+            found = block.compute()
+            out[start : start + len(found)] = found
+            start += len(found)
+        return out
+
+    def to_parquet(self, folder: str | Path) -> None:
+        """One Parquet file a block with the columns `sample` and `label`, written by the workers to a shared path."""
+        self._write(write_parquet, folder)
+
+    def to_npy(self, folder: str | Path) -> None:
+        """One `.npy` file a block, written by the workers to a shared path; their names sort in the order of X."""
+        self._write(write_npy, folder)
+
+    def _write(self, write: Any, folder: str | Path) -> None:
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        starts = np.concatenate([[0], np.cumsum(self.labels.chunks[0])]).tolist()
+        compute(
+            [
+                delayed(write)(block, str(Path(folder).absolute()), number, start)
+                for number, (block, start) in enumerate(zip(self.labels.to_delayed().ravel(), starts, strict=False))
+            ]
+        )
+
+
+def fit_distributed(
+    X: Any,
+    n_clusters: int,
+    *,
+    client: Any = None,
+    sparsity: float | str = "auto",
+    penalty: float | str = "auto",
+    penalty_growth: float = 2.0,
+    max_iter: int = 200,
+    tol: float = 1e-6,
+    n_candidates: int = 64,
+    n_links: int = 5,
+    n_components: int | str | None = "auto",
+    cut: str = "spectral",
+    center: bool = True,
+    normalize: bool = True,
+    random_state: Any = 0,
+    n_parts: int | None = None,
+) -> DistributedResult:
+    """BMSC with `affinity="top-k"` on a Dask cluster; no process holds more than its share of the samples.
+
+    Parameters
+    ----------
+    X : dask array of shape (n_samples, n_features), or the path of a `.npy`, Parquet or Zarr that all workers see
+        Rows are computed in float32. Blocks are read up to three times: persist a dask array that is dear to compute.
+    n_clusters : number of clusters K
+    client : `distributed.Client`; default: the active one
+    sparsity, penalty, penalty_growth, max_iter, tol, n_candidates, n_links, n_components, center, normalize : as in
+        `BMSC`
+    cut : "spectral" (eigenvectors and k-means) or "modularity" (communities, merged to K)
+    random_state : as in scikit-learn
+    n_parts : into how many parts the samples are shuffled; default: one for 64 MB of rows, 4 at least. Labels do not
+        depend on the number of workers, and hardly on the number of parts.
+
+    Returns
+    -------
+    DistributedResult
+    """
+    X = open_rows(X) if isinstance(X, (str, Path)) else X
+    _check(X, n_clusters, cut, n_parts)
+    workers = Workers(active_client() if client is None else client)
+    seed = _seed_of(random_state)
+    m = min(int(n_candidates), int(X.shape[0]) - 1)
+    # scikit-learn-like defaults of Algorithm 1; the mask weight has no say without a mask.
+    representer = {
+        "sparsity": sparsity,
+        "mask_weight": 0.0,
+        "penalty": penalty,
+        "penalty_growth": penalty_growth,
+        "max_iter": max_iter,
+        "tol": tol,
+    }
+    block_sizes = [int(size) for size in X.chunks[0]]
+    blocks = X.rechunk({1: -1}).to_delayed().ravel().tolist()
+    options = {"center": center, "normalize": normalize, "seed": seed, "n_parts": n_parts}
+    parts = shuffle_by_list(workers, blocks, block_sizes, int(X.shape[1]), m, options)
+    candidates = workers.keep(find_candidates(parts, m))
+    (settings,) = workers.keep([decide_settings(parts, candidates, representer, seed)])
+    links = solve_parts(parts, candidates, settings, n_links)
+    graph = build_graph(workers, parts, links)
+    rows, ids = _rows_and_ids(workers, parts)
+    preparation = parts.preparation
+    # What follows needs the rows and not the lists they were found by.
+    del parts, candidates, links
+    if cut == "spectral":
+        labels, placed = spectral_cut(workers, graph, rows, n_clusters, n_components, seed)
+    else:
+        labels, placed = modularity_cut(workers, graph, n_clusters, seed)
+    labels, anchors = _finished(workers, labels, placed, (rows, ids), graph.sizes, n_clusters, seed)
+    by_block = labels_by_block(workers, labels, ids, block_sizes)
+    workers.wait(by_block)
+    return DistributedResult(
+        _as_array(by_block, block_sizes), settings.future, anchors.future, preparation.future, workers.peak_memory()
+    )
+
+
+def _as_array(blocks: list[Result], sizes: list[int]) -> Any:
+    import dask.array as da
+
+    return da.concatenate(
+        [da.from_delayed(b.future, shape=(n,), dtype=np.int32) for b, n in zip(blocks, sizes, strict=True)]
+    )
+
+
+def _rows_and_ids(workers: Workers, parts: Parts) -> tuple[list[Result], list[Result]]:
+    kept = workers.keep([task(one)(pile) for one in (rows_of, ids_of) for pile in parts.piles])
+    return kept[: len(parts.piles)], kept[len(parts.piles) :]
+
+
+def _finished(
+    workers: Workers,
+    labels: list[Result],
+    placed: list[Result],
+    samples: tuple[list[Result], list[Result]],
+    sizes: list[int],
+    n_clusters: int,
+    seed: int,
+) -> tuple[list[Result], Result]:
+    """Labels of all samples of each part under their final names, and the anchors under theirs."""
+    rows, ids = samples
+    anchors = draw_anchors(rows, labels, placed, sizes, n_clusters, seed)
+    labels = [task(attached)(*one, anchors) for one in zip(labels, placed, rows, strict=True)]
+    names = task(names_by_appearance)(
+        [task(first_seen)(one, theirs, n_clusters) for one, theirs in zip(labels, ids, strict=True)]
+    )
+    *named, known = workers.keep([*(task(pick)(names, one) for one in labels), task(named_anchors)(anchors, names)])
+    return named, known
+
+
+def _check(X: Any, n_clusters: int, cut: str, n_parts: int | None) -> None:
+    from masked_subspace.parallel.spill import is_dask_array
+
+    if not is_dask_array(X) or X.ndim != 2:
+        raise ValueError(
+            f"X is {type(X).__name__}; give a dask array with one sample for each row, or a path that all workers see."
+        )
+    if any(np.isnan(size) for size in X.chunks[0]):
+        raise ValueError("X has blocks of unknown size; call X.compute_chunk_sizes() first.")
+    if cut not in CUTS:
+        raise ValueError(f"cut is {cut!r}; choose one of {', '.join(map(repr, CUTS))}.")
+    if n_parts is not None and n_parts < 1:
+        raise ValueError(f"n_parts is {n_parts!r}; it must be ≥ 1, or None.")
+    least = _ROWS_A_CLUSTER * n_clusters
+    if n_clusters < 1 or X.shape[0] < least:
+        raise ValueError(
+            f"X has {X.shape[0]} samples for n_clusters={n_clusters}; a distributed fit needs {least} at least: "
+            "fit X.compute() in one process."
+        )
+
+
+def _seed_of(random_state: Any) -> int:
+    """The seed that an estimator draws from the same `random_state`."""
+    made = random_state if isinstance(random_state, np.random.RandomState) else np.random.RandomState(random_state)
+    return int(made.randint(2**31 - 1))

@@ -1,0 +1,176 @@
+"""Whole fits on two worker processes: the labels of one process, whatever dies meanwhile, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from in_process import subspaces
+from sklearn.metrics import adjusted_rand_score
+
+from masked_subspace import BMSC
+from masked_subspace.distributed import fit_distributed
+from masked_subspace.masks import NeighborMask
+
+da = pytest.importorskip("dask.array")
+
+N, K = 3600, 4
+X, Y = subspaces(N)
+
+
+@pytest.fixture(scope="module")
+def expected() -> np.ndarray:
+    """One process with the same search."""
+    return np.asarray(BMSC(K, hard_mask=NeighborMask(32, "approximate"), random_state=0, n_jobs=1).fit(X).labels_)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("rows") / "rows.npy"
+    np.save(file, X)
+    return file
+
+
+def fit(source: Any, client: Any, **changes: Any) -> Any:
+    return fit_distributed(source, K, client=client, **{"n_candidates": 32, "n_parts": 3} | changes)
+
+
+def test_labels_are_those_of_one_process(client: Any, path: Path, expected: np.ndarray, tmp_path: Path) -> None:
+    result = fit(path, client)
+    np.testing.assert_array_equal(result.compute(), expected)
+    assert adjusted_rand_score(Y, expected) > 0.99
+
+    result.to_npy(tmp_path / "npy")
+    files = sorted((tmp_path / "npy").glob("*.npy"))
+    np.testing.assert_array_equal(np.concatenate([np.load(file) for file in files]), expected)
+    parquet = pytest.importorskip("pyarrow.parquet")
+    result.to_parquet(tmp_path / "parquet")
+    table = parquet.read_table(tmp_path / "parquet").to_pydict()
+    np.testing.assert_array_equal(np.array(table["label"])[np.argsort(table["sample"])], expected)
+
+    rows, labels = result.anchors.result()
+    assert rows.shape == (N, X.shape[1])  # few samples: all of them
+    assert set(labels.tolist()) == set(range(K))
+    assert result.settings.result().sparsity > 0
+    assert len(result.peak_memory) == 2
+
+
+def test_neither_blocks_nor_parts_nor_a_persisted_input_change_labels(client: Any, expected: np.ndarray) -> None:
+    lazy = da.from_array(X, chunks=(700, 9))
+    np.testing.assert_array_equal(fit(client.persist(lazy), client, n_parts=5).compute(), expected)
+
+
+def test_exact_search_in_one_process_clusters_alike(expected: np.ndarray) -> None:
+    exact = BMSC(K, hard_mask=NeighborMask(32, "exact"), random_state=0, n_jobs=1).fit(X).labels_
+    assert adjusted_rand_score(exact, expected) >= 0.99
+
+
+def test_what_cannot_be_fitted_is_refused(client: Any) -> None:
+    with pytest.raises(ValueError, match="give a dask array"):
+        fit(X, client)
+    lazy = da.from_array(X, chunks=(900, -1))
+    with pytest.raises(ValueError, match="cut is 'magic'"):
+        fit(lazy, client, cut="magic")
+    with pytest.raises(ValueError, match="n_parts is 0"):
+        fit(lazy, client, n_parts=0)
+    with pytest.raises(ValueError, match="needs 400 at least"):
+        fit(lazy[:300], client)
+    holed = X.copy()
+    holed[1234, 3] = np.nan
+    with pytest.raises(ValueError, match="first at row 1234"):
+        fit(da.from_array(holed, chunks=(900, -1)), client)
+    holed[1234] = 0
+    with pytest.raises(ValueError, match="row of zeros, row 1234"):
+        fit(da.from_array(holed, chunks=(900, -1)), client)
+
+
+class Killer(threading.Thread):
+    """Kills a worker that is about to run a task of each kind named, one kind after the other, each once."""
+
+    def __init__(self, cluster: Any, kinds: list[str]) -> None:
+        super().__init__(daemon=True)
+        self.cluster, self.left, self.stop = cluster, kinds, threading.Event()
+
+    def run(self) -> None:
+        while self.left and not self.stop.is_set():
+            busy = self.cluster.scheduler.workers
+            for nanny in list(self.cluster.workers.values()):
+                worker = busy.get(nanny.worker_address)
+                kinds = {task.prefix.name for task in list(worker.processing)} if worker is not None else set()
+                if self.left[0] in kinds and nanny.pid:
+                    os.kill(nanny.pid, signal.SIGKILL)
+                    self.left = self.left[1:]
+                    break
+            time.sleep(0.001)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cut", "stages"),
+    [
+        ("spectral", ["train_in_one", "search_own", "solve_links", "product_block", "placed_sums"]),
+        ("modularity", ["gather_part", "symmetric_block", "inner_communities", "best_move", "cut_by_block"]),
+    ],
+)
+def test_workers_killed_at_every_stage_change_nothing(
+    cluster: Any, client: Any, path: Path, expected: np.ndarray, cut: str, stages: list[str]
+) -> None:
+    killer = Killer(cluster, stages)
+    killer.start()
+    labels = fit(path, client, cut=cut).compute()
+    killer.stop.set()
+    killer.join()
+    assert killer.left == [], "these stages ended before a worker could be killed"
+    if cut == "spectral":
+        np.testing.assert_array_equal(labels, expected)
+    else:
+        np.testing.assert_array_equal(labels, fit(path, client, cut=cut).compute())
+        assert adjusted_rand_score(expected, labels) >= 0.99
+
+
+MEASURE = """
+import json, sys
+import numpy as np
+
+def main():
+    import distributed
+    from masked_subspace.distributed import fit_distributed
+    from masked_subspace._common.peak_memory import peak_bytes
+    path, k = sys.argv[1], int(sys.argv[2])
+    options = {"threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
+    with distributed.LocalCluster(n_workers=2, **options) as cluster:
+        with distributed.Client(cluster) as client:
+            result = fit_distributed(path, k, client=client)
+            np.save(sys.argv[3], result.compute())
+            workers = list(client.run(peak_bytes).values())
+    print(json.dumps({"client": peak_bytes(), "workers": workers}))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [10_000, 60_000])
+def test_memory_of_client_and_workers_is_bounded(tmp_path: Path, n: int) -> None:
+    rows, y = subspaces(n, n_clusters=6, dim=4, ambient=60)
+    np.save(tmp_path / "rows.npy", rows)
+    script = tmp_path / "measure.py"
+    script.write_text(MEASURE)
+    command = [sys.executable, str(script), str(tmp_path / "rows.npy"), "6", str(tmp_path / "labels.npy")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    peaks = json.loads(done.stdout.strip().splitlines()[-1])
+    assert peaks["client"] <= 300e6 + 16 * n
+    share = rows.nbytes / 2
+    assert max(peaks["workers"]) <= 6 * share + 500e6
+    assert adjusted_rand_score(y, np.load(tmp_path / "labels.npy")) > 0.99
