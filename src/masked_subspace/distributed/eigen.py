@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock
 from masked_subspace.distributed.tasks import Result, Workers, task
 
@@ -130,10 +131,10 @@ def times(Y: FloatArray, factor: npt.NDArray[np.float64]) -> FloatArray:
     return out
 
 
-def ritz_pairs(sums: list[npt.NDArray[np.float64]]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def ritz_pairs(sums: list[npt.NDArray[np.float64]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Eigenvalues of YᵀSY, descending, and the rotation to their vectors."""
     H = np.sum(sums, axis=0)
-    values, rotation = np.linalg.eigh((H + H.T) / 2)
+    values, rotation = eigenpairs(((H + H.T) / 2).astype(np.float64))
     return values[::-1], np.ascontiguousarray(rotation[:, ::-1])
 
 

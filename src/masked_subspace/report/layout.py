@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.report.forces import pull_and_push
 
 Array = npt.NDArray[Any]
@@ -93,7 +94,7 @@ def _inside(embedding: Array, codes: Array) -> Array:
         if len(members) < 3:
             continue
         rows = embedding[members] - embedding[members].mean(axis=0)
-        values, vectors = np.linalg.eigh(rows.T @ rows)
+        values, vectors = eigenpairs(rows.T @ rows)
         leading = vectors[:, np.argsort(values)[::-1][:2]]
         leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
         along = rows @ leading

@@ -43,6 +43,7 @@ LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.8
 NEGLIGIBLE = 1e-3
 _POWER = 4
 _EPSILON = 1e-3
+_ROUNDING = 1e-8
 # Up to here every pair of samples is compared; above, each with its nearest.
 _ALL_PAIRS = 600
 _NEIGHBOURS = 64
@@ -73,6 +74,8 @@ def power_graph_of(rows: FloatArray) -> csr_array:
     if n <= _ALL_PAIRS:
         W = np.abs(rows @ rows.T) ** _POWER
         np.fill_diagonal(W, 0)
+        # What is below 1e-8 of the largest is rounding and cannot move an eigenvector visibly.
+        W[_ROUNDING * W.max() > W] = 0
         return csr_array((W + W.T) / 2)
     found = find_candidates(rows, min(_NEIGHBOURS, n - 1))
     source = np.repeat(np.arange(n), found.shape[1])
