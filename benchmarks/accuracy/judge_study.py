@@ -1,0 +1,96 @@
+"""What the judge sees and what it takes: every way on every set, its scores beside its accuracy, and the regret.
+
+    python benchmarks/accuracy/judge_study.py --results judge.jsonl --sets iris wine orl --trials 3
+    python benchmarks/accuracy/judge_study.py --results judge.jsonl --table
+
+Regret is the best way's accuracy less that of the way taken. Labels are looked at here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from masked_subspace import RMSC
+from masked_subspace._common.progress import SilentEvents
+from masked_subspace.estimators.base import Task
+from masked_subspace.label.labeler import Evidence
+from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rounds.ensemble import consensus
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
+from sets import NAMES, trials_of
+
+
+def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
+    """One record a way: its scores and the accuracy of its consensus; the closed form where it is taken."""
+    k = len(np.unique(y))
+    model = RMSC(k, random_state=seed, n_jobs=1)
+    task = Task(X, None, False, seed, 1, SilentEvents())
+    records = []
+    for way in model._judge(task):
+        labels = consensus(way.ballot, k, Evidence(X), seed).labels
+        scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score}
+        if len(labels) == len(y):
+            records.append({"way": way.name, **scores, "accuracy": clustering_accuracy(y, labels)})
+    taken = model.fit(X)
+    chosen = next(record["way"] for record in taken.choices_ if record["taken"])
+    if chosen == "low-rank":
+        records.append({"way": "low-rank", "score": None, "accuracy": clustering_accuracy(y, taken.labels_)})
+    for record in records:
+        record["taken"] = record["way"] == chosen
+    return records
+
+
+def table(path: Path) -> None:
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in lines:
+        by_set[line["set"]].append(line)
+    print("| set | taken | accuracy taken | best way | regret | scores |\n|---|---|---|---|---|---|")
+    regrets = []
+    for name, cases in by_set.items():
+        taken = [next(way for way in case["ways"] if way["taken"]) for case in cases]
+        best = [max(case["ways"], key=lambda way: way["accuracy"]) for case in cases]
+        regret = [b["accuracy"] - t["accuracy"] for b, t in zip(best, taken, strict=True)]
+        regrets += regret
+        scored = "; ".join(f"{way['way']} {way['score']:.2f}" for way in cases[0]["ways"] if way["score"] is not None)
+        names = ", ".join(sorted({one["way"] for one in taken})), ", ".join(sorted({one["way"] for one in best}))
+        mean = np.mean([one["accuracy"] for one in taken])
+        print(f"| {name} ({len(cases)}) | {names[0]} | {mean:.3f} | {names[1]} | {np.mean(regret):.3f} | {scored} |")
+    print(f"\nMean regret {np.mean(regrets):.3f}, worst {np.max(regrets):.3f}, {len(regrets)} cases.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=Path("judge.jsonl"))
+    parser.add_argument("--sets", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--trials", type=int, default=1)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    if options.table:
+        table(options.results)
+        return
+    warnings.simplefilter("ignore")
+    for name in options.sets:
+        for case, trial, X, y in trials_of(name, options.trials):
+            record = {"set": name, "case": case, "trial": trial, "ways": ways_of(X, y, trial)}
+            with options.results.open("a") as stream:
+                stream.write(json.dumps(record) + "\n")
+            print(
+                case,
+                trial,
+                [(way["way"], round(way["accuracy"], 3), way["taken"]) for way in record["ways"]],
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
