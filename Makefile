@@ -66,6 +66,15 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+$(VENV)/.docs: $(VENV)/.core
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[docs]"
+	touch $@
+
+# The site, in docs/site: open docs/site/index.html. Pictures and examples are computed; a warning is an error.
+docs: $(VENV)/.docs
+	$(BIN)/python docs/pictures.py docs/_pictures
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build docs docs/site
+
 bench: $(VENV)/.test
 	$(BIN)/masked-subspace bench
 
@@ -74,4 +83,4 @@ bench-quick: $(VENV)/.test
 	$(BIN)/masked-subspace bench --quick
 
 clean:
-	rm -rf $(VENV) .venv-* .cache build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache demo-report
+	rm -rf $(VENV) .venv-* .cache build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache demo-report docs/site docs/_build docs/_pictures docs/gallery docs/api/generated

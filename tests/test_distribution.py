@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("src", "tests", "docs", "benchmarks", "examples")
+BUILT = ("site", "_build", "_pictures", "gallery", "generated")  # by `make docs`
 CODE = "from setuptools import build_meta; print(build_meta.build_sdist('dist'))"
 
 
@@ -18,7 +19,7 @@ def test_the_source_distribution_is_complete(tmp_path):
     if not (ROOT / "MANIFEST.in").exists():
         pytest.skip("these tests are not in a checkout")
     copy = tmp_path / "copy"
-    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", ".git", ".venv*", ".cache", ".*_cache", "site")
+    unwanted = shutil.ignore_patterns("__pycache__", "*.egg-info", ".git", ".venv*", ".cache", ".*_cache", *BUILT)
     for folder in FOLDERS:
         shutil.copytree(ROOT / folder, copy / folder, ignore=unwanted)
     for path in ROOT.iterdir():

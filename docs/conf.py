@@ -1,0 +1,69 @@
+"""The site: `make docs`. Everything a page needs is in the built folder, so it opens from disk without a network."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(HERE.parent / "src"))
+
+import masked_subspace  # noqa: E402
+
+project = "masked-subspace"
+author = "The masked-subspace developers"
+project_copyright = "The masked-subspace developers"
+version = release = masked_subspace.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+]
+exclude_patterns = ["_build", "site", "images/*.md", "gallery/index.rst.new"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "fieldlist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+# Every class lists its references; few cite them in the text by key.
+suppress_warnings = ["ref.citation"]
+
+html_math_renderer = "mathml"
+html_theme = "pydata_sphinx_theme"
+html_title = "masked-subspace"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": True,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples")],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"plot_",
+    "ignore_pattern": r"look_inside",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "min_reported_time": 1,
+    "image_scrapers": ("matplotlib",),
+}
