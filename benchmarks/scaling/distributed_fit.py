@@ -1,7 +1,6 @@
 """One fit of synthetic subspaces on a Dask cluster of worker processes on this machine, as one JSON record.
 
     python benchmarks/scaling/distributed_fit.py --samples 100000
-    python benchmarks/scaling/distributed_fit.py --samples 1000000 --cut modularity
     python benchmarks/scaling/distributed_fit.py --samples 10000000 --folder /a/disk --memory 6.5GB
 
 Twenty subspaces of dimension 5 in R^50, noise 10 % of the signal's norm, in a `.npy` file that the workers read. The
@@ -99,7 +98,7 @@ def measured(path: Path, client: Any, options: argparse.Namespace) -> dict[str, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=100_000)
-    parser.add_argument("--cut", default="spectral", choices=("spectral", "modularity"))
+    parser.add_argument("--cut", default="spectral", choices=("spectral",))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="6.5GB", help="where a worker starts to spill and is started again")
     parser.add_argument("--parts", type=int)

@@ -30,7 +30,9 @@ X, Y = subspaces(N)
 @pytest.fixture(scope="module")
 def expected() -> np.ndarray:
     """One process with the same search."""
-    return np.asarray(BMSC(K, hard_mask=NeighborMask(32, "approximate"), random_state=0, n_jobs=1).fit(X).labels_)
+    return np.asarray(
+        BMSC(K, hard_mask=NeighborMask(32, "approximate"), cut="spectral", random_state=0, n_jobs=1).fit(X).labels_
+    )
 
 
 @pytest.fixture(scope="module")
@@ -114,27 +116,17 @@ class Killer(threading.Thread):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("cut", "stages"),
-    [
-        ("spectral", ["train_in_one", "search_own", "solve_links", "product_block", "placed_sums"]),
-        ("modularity", ["gather_part", "symmetric_block", "inner_communities", "best_move", "cut_by_block"]),
-    ],
-)
 def test_workers_killed_at_every_stage_change_nothing(
-    cluster: Any, client: Any, path: Path, expected: np.ndarray, cut: str, stages: list[str]
+    cluster: Any, client: Any, path: Path, expected: np.ndarray
 ) -> None:
+    stages = ["train_in_one", "search_own", "solve_links", "product_block", "placed_sums"]
     killer = Killer(cluster, stages)
     killer.start()
-    labels = fit(path, client, cut=cut).compute()
+    labels = fit(path, client).compute()
     killer.stop.set()
     killer.join()
     assert killer.left == [], "these stages ended before a worker could be killed"
-    if cut == "spectral":
-        np.testing.assert_array_equal(labels, expected)
-    else:
-        np.testing.assert_array_equal(labels, fit(path, client, cut=cut).compute())
-        assert adjusted_rand_score(expected, labels) >= 0.99
+    np.testing.assert_array_equal(labels, expected)
 
 
 MEASURE = """
@@ -160,6 +152,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not os.environ.get("MASKED_SUBSPACE_SCALE"), reason="minutes on an idle machine; set MASKED_SUBSPACE_SCALE=1"
+)
 @pytest.mark.parametrize("n", [10_000, 60_000])
 def test_memory_of_client_and_workers_is_bounded(tmp_path: Path, n: int) -> None:
     rows, y = subspaces(n, n_clusters=6, dim=4, ambient=60)

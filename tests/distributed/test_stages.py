@@ -14,7 +14,6 @@ from sklearn.metrics import adjusted_rand_score
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.eigen import leading_eigenvectors
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock, build_graph, normalized
-from masked_subspace.distributed.modularity import merged, modularity_cut
 from masked_subspace.distributed.pieces import placed_samples
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_by_list
 from masked_subspace.distributed.solve import decide_settings, solve_parts
@@ -177,29 +176,6 @@ def test_small_pieces_are_found_across_blocks() -> None:
     for n_clusters in (2, 3, 5):
         flags = np.concatenate(WORKERS.fetch(placed_samples(in_blocks(W, [0, 250, 805, 1200]), n_clusters)))
         np.testing.assert_array_equal(flags, large_pieces(W, n_clusters))
-
-
-def test_the_modularity_cut_finds_groups_and_leaves_isolated_samples_out() -> None:
-    W = random_graph(2400, 2, alone=40)
-    graph = in_blocks(W, [0, 700, 1500, 2400])
-    labels, linked = modularity_cut(WORKERS, graph, 4, seed=0)
-    flags = np.concatenate(WORKERS.fetch(linked))
-    np.testing.assert_array_equal(flags, np.asarray(W.sum(axis=1)).ravel() > 0)
-    found = np.concatenate(WORKERS.fetch(labels))
-    assert adjusted_rand_score(np.arange(2400)[flags] % 4, found[flags]) > 0.99
-
-
-def test_a_graph_without_links_has_no_modularity_cut() -> None:
-    W = csr_array((600, 600), dtype=np.float32)
-    with pytest.raises(ValueError, match="fewer than n_clusters=3"):
-        modularity_cut(WORKERS, in_blocks(W, [0, 300, 600]), 3, seed=0)
-
-
-def test_merging_joins_the_pair_that_gains_most() -> None:
-    A = csr_array(np.array([[4, 3, 0, 0], [3, 4, 0, 0], [0, 0, 4, 1], [0, 0, 1, 9.0]]))
-    np.testing.assert_array_equal(merged(A, np.arange(4), 3), [0, 0, 1, 2])
-    np.testing.assert_array_equal(merged(A, np.arange(4), 2), [0, 0, 1, 1])
-    assert merged(A, np.arange(4), 1).max() == 0
 
 
 def test_k_means_in_blocks() -> None:

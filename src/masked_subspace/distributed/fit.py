@@ -21,14 +21,13 @@ from masked_subspace.distributed.labels import (
     write_npy,
     write_parquet,
 )
-from masked_subspace.distributed.modularity import modularity_cut
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_by_list
 from masked_subspace.distributed.solve import decide_settings, solve_parts
 from masked_subspace.distributed.sources import open_rows
 from masked_subspace.distributed.spectral import spectral_cut
 from masked_subspace.distributed.tasks import Result, Workers, active_client, pick, task
 
-CUTS = ("spectral", "modularity")
+CUTS = ("spectral",)
 _ROWS_A_CLUSTER = 100  # fewer samples than this for each cluster are no work for a cluster of machines
 
 
@@ -103,7 +102,7 @@ def fit_distributed(
     client : `distributed.Client`; default: the active one
     sparsity, penalty, penalty_growth, max_iter, tol, n_candidates, n_links, n_components, center, normalize : as in
         `BMSC`
-    cut : "spectral" (eigenvectors and k-means) or "modularity" (communities, merged to K)
+    cut : "spectral" (eigenvectors and k-means); the modularity cut needs one process so far
     random_state : as in scikit-learn
     n_parts : into how many parts the samples are shuffled; default: one for 64 MB of rows, 4 at least. Labels do not
         depend on the number of workers, and hardly on the number of parts.
@@ -138,10 +137,7 @@ def fit_distributed(
     preparation = parts.preparation
     # What follows needs the rows and not the lists they were found by.
     del parts, candidates, links
-    if cut == "spectral":
-        labels, placed = spectral_cut(workers, graph, rows, n_clusters, n_components, seed)
-    else:
-        labels, placed = modularity_cut(workers, graph, n_clusters, seed)
+    labels, placed = spectral_cut(workers, graph, rows, n_clusters, n_components, seed)
     labels, anchors = _finished(workers, labels, placed, (rows, ids), graph.sizes, n_clusters, seed)
     by_block = labels_by_block(workers, labels, ids, block_sizes)
     workers.wait(by_block)
