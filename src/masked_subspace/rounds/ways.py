@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.progress import Events
-from masked_subspace.label.labeler import Evidence
+from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consensus
 from masked_subspace.rounds.judge import agreement, strength_of, yardsticks
@@ -38,7 +38,7 @@ FINER_FROM, FINEST_FROM = 40, 90
 _ONE_VIEW = 1.15
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUTS = (Cut("modularity"),)
-_JUDGED_SPECTRAL = Cut("spectral")
+_JUDGED_SPECTRAL, _JUDGED_FINER = Cut("spectral"), Cut("modularity", 1.5)
 
 
 def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
@@ -48,7 +48,9 @@ def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
     each = n_samples / n_clusters
     finenesses = (1.5, 2.0) if each >= FINEST_FROM else (1.0, 1.5) if each >= FINER_FROM else (1.0,)
     finer = [Cut("modularity", fineness) for fineness in finenesses]
-    return finer if cut == "modularity" or each >= FINEST_FROM else [Cut("spectral"), *finer]
+    # Spectral cuts of many samples are dear and, at that size, the worse ones.
+    alone = cut == "modularity" or each >= FINEST_FROM or n_samples > MODULARITY_FROM
+    return finer if alone else [Cut("spectral"), *finer]
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,8 @@ def judged_ways(
             continue
         ensemble = recipe.ensemble(X, views, replace(evidence, known=None), one_setting=True)
         ballot = ensemble.ask(1, None, events)
-        judged = ensemble.vote(ballot.graphs, _JUDGED_CUTS) + ensemble.vote(_middle(ballot), (_JUDGED_SPECTRAL,))
+        other = _JUDGED_SPECTRAL if len(X) <= MODULARITY_FROM else _JUDGED_FINER
+        judged = ensemble.vote(ballot.graphs, _JUDGED_CUTS) + ensemble.vote(_middle(ballot), (other,))
         labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
         strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed)
         ways.append(Way(name, views, agreement(judged), strength, ballot))
