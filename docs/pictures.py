@@ -65,7 +65,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 @picture
-def subspaces(theme: str) -> Any:
+def subspaces(_theme: str) -> Any:
     X, y = plane_and_lines()
     found = {
         "the truth": y,
@@ -107,7 +107,7 @@ def graph(theme: str) -> Any:
 
 
 @picture
-def mask(theme: str) -> Any:
+def mask(_theme: str) -> Any:
     labelings = [np.repeat([0, 1, 2], 20), np.repeat([0, 1, 2], [26, 14, 20]), np.repeat([0, 1, 2], [16, 24, 20])]
     masks = {"label mask": LabelMask(labelings[0], 3), "consensus of three": ConsensusMask(labelings, 3)}
     figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.4), layout="constrained")
@@ -119,7 +119,7 @@ def mask(theme: str) -> Any:
 
 
 @picture
-def judge(theme: str) -> Any:
+def judge(_theme: str) -> Any:
     X, _ = digits()
     ways = [one for one in RMSC(10, random_state=0).fit(X).choices_ if "score" in one]
     figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
@@ -133,7 +133,7 @@ def judge(theme: str) -> Any:
 
 
 @picture
-def links(theme: str) -> Any:
+def links(_theme: str) -> Any:
     X, y = digits()
     counts = (2, 3, 4, 5, 6, 8, 12, 20, 40)
     accuracy, wrong = [], []

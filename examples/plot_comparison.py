@@ -2,8 +2,8 @@
 Shapes and subspaces: who finds what
 ====================================
 
-The famous picture of clusterings shows shapes in a plane. Here are two of them beside three kinds of subspaces. No method wins
-every row. Choose by what your data are like.
+The famous picture of clusterings shows shapes in a plane. Here are two of them beside three kinds of subspaces. No
+method wins every row. Choose by what your data are like.
 """
 
 import time
@@ -57,5 +57,5 @@ for row, (name, (X, y)) in zip(axes, sets.items(), strict=True):
 plt.show()
 
 # %%
-# Blobs belong to k-means, moons to HDBSCAN. Subspaces look like one heap in two dimensions, and neither of the two can part
-# them.
+# Blobs belong to k-means, moons to HDBSCAN. Subspaces look like one heap in two dimensions, and neither of the two can
+# part them.

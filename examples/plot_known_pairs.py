@@ -2,8 +2,8 @@
 Known pairs: ask about the samples in doubt
 ===========================================
 
-A person can often say whether two samples belong together. Which pairs should they be asked about? Those with the lowest
-``certainty_``: there an answer decides most.
+A person can often say whether two samples belong together. Which pairs should they be asked about? Those with the
+lowest ``certainty_``: there an answer decides most.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Your own mask
 =============
 
-A soft mask is a price for each pair of samples. To write one, say what a pair costs. Here samples have a time, and we believe
-that neighbours in time rarely change their cluster.
+A soft mask is a price for each pair of samples. To write one, say what a pair costs. Here samples have a time, and we
+believe that neighbours in time rarely change their cluster.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,8 @@ data = make_subspaces(4, dim=4, ambient=20, per_subspace=50, noise=0.2, random_s
 X, y = data.data, data.target
 
 # %%
-# A mask needs ``n_samples`` and one method. ``at`` gets arrays of sample numbers and returns prices that are never negative.
+# A mask needs ``n_samples`` and one method. ``at`` gets arrays of sample numbers and returns prices, which
+# are never negative.
 
 
 class TimeMask(SoftMask):

@@ -2,8 +2,8 @@
 Your own representer in the bilevel frame
 =========================================
 
-``BilevelClustering`` joins any representer with any labeler by a mask. Here the representer is ridge regression, in ten lines.
-The frame gives it rounds, a graph, a cut and scikit-learn's manners.
+``BilevelClustering`` joins any representer with any labeler by a mask. Here the representer is ridge regression, in ten
+lines. The frame gives it rounds, a graph, a cut and scikit-learn's manners.
 """
 
 import matplotlib.pyplot as plt
@@ -17,9 +17,9 @@ from masked_subspace.plots import plot_affinity
 from masked_subspace.represent.model import SolverResult
 
 # %%
-# A representer has a method ``prepare``, which sees the samples once, and gives back an object with ``represent``, which is
-# asked in every round with another mask. It returns a matrix Z whose row i rebuilds sample i, and a record of the solver; a
-# closed form has little to tell.
+# A representer has a method ``prepare``, which sees the samples once, and returns an object with ``represent``, which
+# is asked in every round with another mask. It returns a matrix Z whose row i rebuilds sample i, and a record of the
+# solver; a closed form has little to tell.
 
 
 class Ridge:
@@ -32,7 +32,7 @@ class Ridge:
         self.X = X
         return self
 
-    def represent(self, soft_mask, progress=None):
+    def represent(self, soft_mask, progress=None):  # noqa: ARG002 (the frame's signature)
         n = len(self.X)
         gram = self.X @ self.X.T
         prices = np.ones((n, n)) if soft_mask is None else soft_mask.block(0, n) ** 2
