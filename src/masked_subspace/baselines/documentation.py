@@ -48,6 +48,8 @@ embedding_ : ndarray of shape (n_samples, n_vectors)
     The spectral embedding, unit rows.
 certainty_ : ndarray of shape (n_samples,)
     0 to 1: how much nearer a sample is to its own cluster's centre in the embedding than to the next.
+subspaces_ : list of Bunch
+    One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size.
 n_iter_ : int
     Iterations of the solver (of its last round, where there are several).
 n_rounds_ : int

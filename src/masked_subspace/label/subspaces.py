@@ -37,7 +37,7 @@ _MOST_SAMPLES = 2_000
 
 
 def subspaces_of(X: FloatArray, labels: IntArray, n_clusters: int) -> list[Bunch]:
-    """One record for each cluster 0 … K − 1: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`, `size`."""
+    """One record for each cluster: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`, `size`."""
     return [subspace_of(X, np.flatnonzero(labels == cluster)) for cluster in range(n_clusters)]
 
 
@@ -71,7 +71,7 @@ def principal_directions(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
     kept = np.flatnonzero(values > 10 * max(n, d) * np.finfo(np.float64).eps * largest)[::-1]
     values, vectors = values[kept], vectors[:, kept]
     if wide:
-        # Where eigenvalues differ by many orders the product leaves the smallest directions skew; QR makes them straight.
+        # Where eigenvalues differ by many orders, rounding leaves the smallest directions skew: QR straightens them.
         vectors = np.linalg.qr(centred.T @ (vectors / np.sqrt(values)))[0]
     return values / max(n - 1, 1), np.ascontiguousarray(vectors.T)
 
