@@ -1,15 +1,17 @@
 """Masked subspace clustering: group data that lie in a union of low-dimensional subspaces.
 
-`BMSC`, `GMSC` and `RMSC` are scikit-learn clusterers; `BilevelClustering` is the frame they are instances of.
+`BMSC`, `GMSC` and `RMSC` are scikit-learn clusterers; `BilevelClustering` is the frame they are instances of;
+`cluster_graph` cuts a graph of any origin.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from masked_subspace.estimators import BMSC, GMSC, RMSC, BilevelClustering
+    from masked_subspace.rounds.graphs import cluster_graph
 
 __version__ = "0.1.0"
-__all__ = ["BMSC", "GMSC", "RMSC", "BilevelClustering", "__version__"]
+__all__ = ["BMSC", "GMSC", "RMSC", "BilevelClustering", "__version__", "cluster_graph"]
 
 
 def __getattr__(name: str) -> Any:
@@ -18,6 +20,10 @@ def __getattr__(name: str) -> Any:
         from masked_subspace import estimators
 
         return getattr(estimators, name)
+    if name == "cluster_graph":
+        from masked_subspace.rounds.graphs import cluster_graph
+
+        return cluster_graph
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

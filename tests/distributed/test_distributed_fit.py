@@ -30,9 +30,8 @@ X, Y = subspaces(N)
 @pytest.fixture(scope="module")
 def expected() -> np.ndarray:
     """One process with the same search."""
-    return np.asarray(
-        BMSC(K, hard_mask=NeighborMask(32, "approximate"), cut="spectral", random_state=0, n_jobs=1).fit(X).labels_
-    )
+    search = NeighborMask(32, "approximate")
+    return np.asarray(BMSC(K, hard_mask=search, cut="spectral", random_state=0, n_jobs=1).fit(X).labels_)
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ XXᵀ = USUᵀ, whichever is smaller, these are XV = US^½, and r ≤ min(n, d).
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
+from sklearn.utils import Bunch
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace.baselines.result import FloatArray
@@ -55,6 +55,12 @@ class RowSpace:
         rows: FloatArray = np.ascontiguousarray(products @ self.directions)
         return rows
 
+    def in_features(self, coordinates: FloatArray) -> FloatArray:
+        """Coordinates as vectors of features: an isometry."""
+        vectors = coordinates @ self.directions.T
+        features: FloatArray = vectors if self.samples is None else np.asarray((self.samples.T @ vectors.T).T)
+        return features
+
 
 def as_sparse(X: Any) -> csr_array:
     """X as CSR of floats; float32 stays, whole numbers become float64; NaN and infinity are refused."""
@@ -76,11 +82,15 @@ def _refuse_empty(samples: csr_array) -> None:
 
 
 class SparseSamplesMixin:
+<<<<<<< HEAD
     """`fit` and `predict` for sparse X, in front of a clusterer for dense X.
 
     scikit-learn's tag `sparse` promises that rows without entries are taken too; they are refused here, so it is not
     set.
     """
+=======
+    """`fit`, `predict` and the like for sparse X, in front of a clusterer for dense X."""
+>>>>>>> ask18
 
     n_features_in_: int
     _row_space: RowSpace | None = None
@@ -126,21 +136,28 @@ class SparseSamplesMixin:
     def _refuse_sparse(self) -> None:
         """Raise if the method looks at more than inner products."""
 
-    def predict(self, X: Any) -> npt.NDArray[np.integer[Any]]:
-        """Labels of new samples, dense or sparse: each is rebuilt from the training samples, and they vote with |z|."""
+    def _checked_new(self, X: Any) -> FloatArray:
+        """New samples, dense or sparse, as the fit saw its own."""
         space = self._row_space
         if space is None:
-            return super().predict(X.toarray() if issparse(X) else X)  # type: ignore[misc,no-any-return]
+            return super()._checked_new(X.toarray() if issparse(X) else X)  # type: ignore[misc,no-any-return]
         samples = as_sparse(X)
         if samples.shape[1] != space.n_features:
             raise ValueError(
                 f"X has {samples.shape[1]} features, but {type(self).__name__} is expecting {space.n_features} "
                 "features as input."
             )
-        # The base class counts the features of what it fitted, which are the coordinates.
-        fitted = copy(self)
-        fitted._row_space, fitted.n_features_in_ = None, space.directions.shape[1]
-        return fitted.predict(space.coordinates(samples))
+        return space.coordinates(samples)
+
+    def _in_features(self, subspaces: list[Bunch]) -> list[Bunch]:
+        """Subspaces in the features of X; the fit saw coordinates in their row space."""
+        space = self._row_space
+        if space is None:
+            return subspaces
+        return [
+            Bunch(**{**one, "mean": space.in_features(one.mean[None])[0], "basis": space.in_features(one.basis)})
+            for one in subspaces
+        ]
 
 
 def refuse_entrywise(name: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""The base class of every clusterer here: checks, preparation, the rounds, known pairs, prediction.
+"""The base class of every clusterer here: checks, preparation, the rounds, known pairs.
 
 Convention, said once: samples are rows. X is n × d, row i of Z rebuilds sample i, X ≈ Z X. The paper's columns are our
 rows, its Z is our Zᵀ.
@@ -7,6 +7,7 @@ rows, its Z is our Zᵀ.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
@@ -18,13 +19,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.progress import Events, events_of_estimator
+from masked_subspace._common.reporting import ReportMixin
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
-from masked_subspace.estimators.voting import embedding_margin, vote
+from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
+from masked_subspace.estimators.voting import embedding_margin
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler
@@ -75,7 +77,7 @@ class Task:
 class Fit:
     """What a fit leaves behind: the samples as given, how rows are prepared, the prepared rows, and the rounds."""
 
-    X: FloatArray
+    X: FloatArray | None  # None where a graph was given
     preparation: Preparation
     rows: FloatArray
     rounds: RoundsResult
@@ -94,7 +96,7 @@ class OneSolve:
         return result
 
 
-class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
+class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseEstimator):
     """A clusterer that rebuilds each sample from the others and cuts the graph of who rebuilds whom.
 
     A subclass says how to represent, `_represent(rows, seed) -> SolverResult`, or which rounds to play,
@@ -132,6 +134,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_samples, n_features)
+            With `affinity="precomputed"` a symmetric, nonnegative graph of shape (n_samples, n_samples), also sparse.
         y : ignored
         must_link, cannot_link : arrays of shape (m, 2), optional
             Pairs of sample indices that belong together, or apart.
@@ -139,17 +142,22 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
             Known labels from 0 to n_clusters − 1, −1 where unknown.
         """
         self._validate_params()
+
+        def known_of(n_samples: int) -> KnownPairs | None:
+            return KnownPairs.of(n_samples, must_link, cannot_link, partial_labels)
+
+        if self._fit_graph(X, known_of) is not None:
+            return self
         counts = is_counts(X)
         X = check_samples(self, X, reset=True)
-        known = KnownPairs.of(len(X), must_link, cannot_link, partial_labels)
+        known = known_of(len(X))
         refuse_degenerate(X, center=self.center, counts=counts)
         hard = self.constraints == "hard"
         if known is not None:
             refuse_impossible(known, self.n_clusters, hard=hard)
         self._check_settings(X)
         warn_of_copies(X)
-        for name in _OF_SOME_FITS:
-            self.__dict__.pop(name, None)
+        self._forget_some_fits()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
@@ -158,6 +166,14 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         self._set_fitted(fit)
         self._warn_if_not_converged(fit.rounds.last.solution)
         return self
+
+    def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
+        """The fit of a class that takes a graph for X, where X is one; None where it is not."""
+        return None
+
+    def _forget_some_fits(self) -> None:
+        for name in _OF_SOME_FITS:
+            self.__dict__.pop(name, None)
 
     def _check_settings(self, X: FloatArray) -> None:
         """What a class has to say about its parameters and these samples before work starts."""
@@ -191,6 +207,7 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
         result, last = fit.rounds, fit.rounds.last
         solution, labeling = last.solution, last.labeling
         self._preparation, self._rows = fit.preparation, fit.rows
+        self._keep_samples(fit.X)
         self.view_: str = fit.preparation.view.name
         self.labels_: IntArray = labeling.labels
         self._labels_of_all: IntArray = labeling.labels
@@ -226,42 +243,6 @@ class SelfExpressiveClusterer(ClusterMixin, BaseEstimator):
 
     def _remedy(self) -> str:
         return "max_iter or tol"
-
-    def _checked_new(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        X = check_samples(self, X, reset=False)
-        if self._preparation.view.root and X.min() < 0:
-            warnings.warn(
-                f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
-                'takes them for 0. Fit with view="plain" if they mean something.',
-                UserWarning,
-                stacklevel=3,
-            )
-        checked: FloatArray = X
-        return checked
-
-    def predict(self, X: Any) -> IntArray:
-        """Labels of new samples: each is rebuilt from the training samples, and they vote with |z|.
-
-        New samples are taken as they are: `outliers="auto"` cleans the training samples only.
-
-        Parameters
-        ----------
-        X : array of shape (n_new, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_new,)
-        """
-        X = self._checked_new(X)
-        with threadpool_limits(1):
-            return vote(
-                self._rows,
-                self._labels_of_all,
-                self._preparation.apply(X),
-                n_candidates=self.n_candidates,
-                n_threads=thread_count(self.n_jobs),
-            )
 
 
 def no_mask(labeling: Any) -> None:

@@ -48,6 +48,8 @@ class BilevelClustering(SelfExpressiveClusterer):
         The graph that g made of it.
     embedding_ : ndarray of shape (n_samples, n_vectors)
         Where the samples lie in g's cut.
+    subspaces_ : list of Bunch
+        One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size.
     n_rounds_ : int
         Rounds played.
     history_ : list of dict

@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_n_features
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.threads import thread_count
 from masked_subspace.estimators.base import Fit, FloatArray, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
-from masked_subspace.estimators.voting import ballots_of
+from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.label.consensus import shares_of_votes
+from masked_subspace.label.group_assignment import refuse_impossible
+from masked_subspace.label.labeler import cut_for
 from masked_subspace.label.modularity import link_shares, modularity_cut
+from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds.ensemble import Cut
+from masked_subspace.rounds.graphs import check_graph, evidence_of, outcome_of_cuts
 from masked_subspace.rounds.judge import strength_of, yardsticks
-from masked_subspace.rounds.recursion import RoundsResult
+from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
 from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS, view_of
+from masked_subspace.rows.views import VIEWS, View, view_of
 
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
@@ -45,6 +54,38 @@ class MaskedClusterer(SelfExpressiveClusterer):
     mask_weight: float | str = 0.0
     noise: float | None = None
     outliers: float | str | None = None
+
+    def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
+        if self.affinity != PRECOMPUTED:
+            return None
+        graph = check_graph(X, self.n_clusters, "X")
+        _check_n_features(self, graph, reset=True)
+        known = known_of(graph.shape[0])
+        with threadpool_limits(1):
+            self._set_fitted(self._cut(graph, known))
+        return self
+
+    def _cut(self, graph: csr_array, known: KnownPairs | None) -> Fit:
+        """The clusters of a graph that was given; nothing is represented."""
+        hard = self.constraints == "hard"
+        if known is not None:
+            refuse_impossible(known, self.n_clusters, hard=hard)
+        self._forget_some_fits()
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        evidence = evidence_of(graph, known, hard=hard, n_threads=thread_count(self.n_jobs))
+        cuts = self._cuts_of_graph(graph.shape[0])
+        outcome = outcome_of_cuts(graph, self.n_clusters, cuts, self.n_components, evidence, seed)
+        rounds = RoundsResult(outcome, None, [round_record(1, outcome, 0.0)], [outcome.labeling])
+        return Fit(None, Preparation(View(PRECOMPUTED), normalize=False), evidence.X, rounds)
+
+    def _cuts_of_graph(self, n_samples: int) -> list[Cut]:
+        """How a given graph is cut: in one way; RMSC asks several and takes their consensus."""
+        return [Cut(cut_for(self.cut, n_samples))]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.affinity == PRECOMPUTED
+        return tags
 
     def _check_settings(self, X: FloatArray) -> None:
         if isinstance(self.view, str) and self.view in VIEWS and not VIEWS[self.view].suits(nonnegative=X.min() >= 0):
@@ -104,16 +145,19 @@ class MaskedClusterer(SelfExpressiveClusterer):
     def _how_real(self, fit: Fit) -> float:
         """Agreement × prediction strength of the final labels; below the limit the fit warns.
 
-        One member has nobody to agree with: its graph is cut by modularity too.
+        One member has nobody to agree with: its graph is cut by modularity too. Of a graph that was given no samples
+        are known, and agreement alone counts.
         """
         last, labels = fit.rounds.last, self._labels_of_all
         if self.n_clusters == 1:
             return 0.0
         others = last.votes or [modularity_cut(self.affinity_matrix_, self.n_clusters, 0)]
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
-        rng = np.random.default_rng(0)
-        chosen = np.sort(rng.choice(len(labels), min(len(labels), _MEASURED), replace=False))
-        strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters)
+        strength = 1.0
+        if fit.X is not None:
+            rng = np.random.default_rng(0)
+            chosen = np.sort(rng.choice(len(labels), min(len(labels), _MEASURED), replace=False))
+            strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters)
         structure = float(np.clip(agreed, 0, 1)) * strength
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
@@ -135,18 +179,12 @@ class MaskedClusterer(SelfExpressiveClusterer):
         Returns
         -------
         memberships : ndarray of shape (n_new, n_clusters)
-            Shares of the votes of the training samples that rebuild each row; rows sum to 1.
+            Shares of the votes of the training samples that rebuild each row; rows sum to 1. A sample of `fit` has its
+            row of `memberships_`.
         """
-        X = self._checked_new(X)
-        with threadpool_limits(1):
-            return ballots_of(
-                self._rows,
-                self._labels_of_all,
-                self._preparation.apply(X),
-                self.n_clusters,
-                n_candidates=self.n_candidates,
-                n_threads=thread_count(self.n_jobs),
-            )
+        self._refuse_graph("predict_proba")
+        ballots = np.eye(self.n_clusters, dtype=self._rows.dtype)[self._labels_of_all]
+        return self._placed(self._checked_new(X), self.memberships_, ballots)
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         raise TypeError(f"{type(self).__name__} must define _play ({rows.shape}, {task.seed}).")

@@ -22,6 +22,8 @@ _COUNT = Interval(Integral, 1, None, closed="left")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 _AUTO = StrOptions({"auto"})
+# The affinity of which X is the graph itself.
+PRECOMPUTED = "precomputed"
 
 
 class Parameter(NamedTuple):
@@ -126,10 +128,11 @@ PARAMETERS: dict[str, Parameter] = {
         "Mʰ, which pairs are permitted: an n × n pattern of 0 and 1, or a `NeighborMask`. None: all but the diagonal.",
     ),
     "affinity": Parameter(
-        [StrOptions(set(KINDS))],
-        "{" + ", ".join(f'"{kind}"' for kind in KINDS) + "}",
+        [StrOptions({*KINDS, PRECOMPUTED})],
+        "{" + ", ".join(f'"{kind}"' for kind in (*KINDS, PRECOMPUTED)) + "}",
         'The graph φ(Z). "top-k" divides each row of |Z| by its maximum and keeps the k largest entries; "symmetric" '
-        "is the paper's (|Z| + |Z|ᵀ)/2.",
+        'is the paper\'s (|Z| + |Z|ᵀ)/2. "precomputed": X is the graph, n × n, and is only cut; RMSC takes the '
+        "consensus of several cuts. New samples have no place in it.",
     ),
     "n_links": Parameter(
         [_COUNT, _AUTO],
@@ -190,6 +193,9 @@ certainty_ : ndarray of shape (n_samples,)
     0 to 1. With several members how far they agree on the sample, else how much nearer its own cluster is.
 structure_ : float
     0 to 1, how far the clusters are real: agreement × prediction strength. A low value warns.
+subspaces_ : list of Bunch
+    One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size. Computed
+    when first asked for.
 view_ : str
     The view of the rows that `predict` uses.
 n_iter_ : int

@@ -210,6 +210,9 @@ class RMSC(MaskedClusterer):
     def _cuts(self, n_samples: int) -> list[Any]:
         return cuts_for(self.cut, n_samples, self.n_clusters)
 
+    def _cuts_of_graph(self, n_samples: int) -> list[Any]:
+        return self._cuts(n_samples) if self._n_members() > 1 else super()._cuts_of_graph(n_samples)
+
     def _links(self, n_samples: int) -> int:
         if not isinstance(self.n_links, str):
             return self.n_links

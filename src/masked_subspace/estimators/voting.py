@@ -22,37 +22,40 @@ IntArray = npt.NDArray[np.integer[Any]]
 _SPARSITY, _WEIGHT, _PENALTY, _GROWTH = 1e-3, 0.01, 0.1, 1.5
 
 
-def ballots_of(
-    rows: FloatArray, labels: IntArray, new_rows: FloatArray, n_clusters: int, *, n_candidates: int, n_threads: int
-) -> FloatArray:
-    """Shares of |z| that each new row's code puts on each cluster; a row that finds no code asks its nearest."""
+def voters_of(rows: FloatArray, new_rows: FloatArray, *, n_candidates: int, n_threads: int) -> csr_array:
+    """Row i: |z| of the code that rebuilds new row i from `rows`, summing to 1; without a code, 1 for its nearest."""
     new_rows = new_rows.astype(rows.dtype, copy=False)
     scale = mean_square(rows)
     settings = AdmmSettings(
         _SPARSITY * scale, mask_weight=_WEIGHT * scale, penalty=_PENALTY * scale, penalty_growth=_GROWTH
     )
     most = min(n_candidates, len(rows))
-    codes = represent_over(rows, new_rows, settings, n_candidates=most, n_threads=n_threads)
-    ones = np.ones(len(labels), dtype=rows.dtype)
-    members = csr_array((ones, (np.arange(len(labels)), labels)), (len(rows), n_clusters))
-    ballots: FloatArray = (abs(csr_array(codes)) @ members).toarray()
-    total = ballots.sum(axis=1)
+    shares = csr_array(abs(csr_array(represent_over(rows, new_rows, settings, n_candidates=most, n_threads=n_threads))))
+    total = np.asarray(shares.sum(axis=1)).ravel()
     silent = np.flatnonzero(total <= 0)
+    total[silent] = 1
+    shares.data /= np.repeat(total, np.diff(shares.indptr)).astype(shares.dtype)
     if len(silent):
-        ballots[silent, labels[np.abs(new_rows[silent] @ rows.T).argmax(axis=1)]] = 1
-        total[silent] = 1
-    shares: FloatArray = ballots / total[:, None]
+        nearest = np.abs(new_rows[silent] @ rows.T).argmax(axis=1)
+        shares = csr_array(shares + csr_array((np.ones(len(silent), shares.dtype), (silent, nearest)), shares.shape))
     return shares
 
 
-def vote(
-    rows: FloatArray, labels: IntArray, new_rows: FloatArray, *, n_candidates: int = 64, n_threads: int = 1
-) -> IntArray:
-    """The cluster with the largest share of each new row's code."""
-    n_clusters = int(labels.max()) + 1
-    ballots = ballots_of(rows, labels, new_rows, n_clusters, n_candidates=n_candidates, n_threads=n_threads)
-    winners: IntArray = ballots.argmax(axis=1).astype(labels.dtype)
-    return winners
+def placed_by(voters: csr_array, values: FloatArray) -> FloatArray:
+    """The mean of the voters' rows of `values`. Rows that are shares stay shares; directions keep unit length."""
+    means: FloatArray = voters @ values
+    if is_shares(values):
+        return means
+    lengths = np.linalg.norm(means, axis=1, keepdims=True)
+    directions: FloatArray = means / np.where(lengths > 0, lengths, 1)
+    return directions
+
+
+def is_shares(values: FloatArray) -> bool:
+    """Whether rows are nonnegative and sum to 1, as memberships do, or to 0."""
+    sums = values.sum(axis=1)
+    near = np.abs(sums - (sums > 0.5)) < 1e-4
+    return bool(values.min(initial=0) >= 0 and near.all())
 
 
 def embedding_margin(labeling: Labeling) -> FloatArray:

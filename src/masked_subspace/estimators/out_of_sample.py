@@ -1,0 +1,199 @@
+"""What a fitted clusterer says of samples: labels, places in the embedding, distances to the clusters' subspaces."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from masked_subspace._common.threads import thread_count
+from masked_subspace.estimators.voting import FloatArray, IntArray, placed_by, voters_of
+from masked_subspace.label.subspaces import distances_to, subspaces_of
+from masked_subspace.metrics import adjusted_rand_index
+from masked_subspace.rows.checks import check_samples
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.recognition import SeenRows
+
+METHODS = ("vote", "subspace")
+
+
+class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
+    """`predict`, `transform`, `score` and the subspaces of a clusterer that has kept its samples.
+
+    The samples are referred to, not copied: the subspaces are computed from them when they are first asked for.
+    """
+
+    n_jobs: int | None
+    n_candidates: int
+    labels_: IntArray
+    embedding_: FloatArray
+    _preparation: Preparation
+    _rows: FloatArray
+    _labels_of_all: IntArray
+    _samples: FloatArray | None  # as given to fit; None where that was a graph
+    _seen: SeenRows
+    _subspaces: list[Bunch] | None
+
+    def _keep_samples(self, samples: FloatArray | None) -> None:
+        self._samples, self._subspaces = samples, None
+        if samples is not None:
+            self._seen = SeenRows.of(samples)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def _refuse_graph(self, wanted: str) -> None:
+        """An `AttributeError`, so that `hasattr` says what there is."""
+        check_is_fitted(self)
+        if self._samples is None:
+            raise AttributeError(
+                f'{wanted} needs samples, but {type(self).__name__} was fitted with affinity="precomputed" on a graph; '
+                "labels_ has the clusters of its samples. Fit the samples themselves with another affinity."
+            )
+
+    def _checked_new(self, X: Any) -> FloatArray:
+        X = check_samples(self, X, reset=False)
+        if self._preparation.view.root and X.min() < 0:
+            warnings.warn(
+                f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
+                'takes them for 0. Fit with view="plain" if they mean something.',
+                UserWarning,
+                stacklevel=4,
+            )
+        checked: FloatArray = X
+        return checked
+
+    def _voters(self, X: FloatArray) -> csr_array:
+        """Row i: the shares of the training samples that rebuild row i of X."""
+        with threadpool_limits(1):
+            return voters_of(
+                self._rows,
+                self._preparation.apply(X),
+                n_candidates=self.n_candidates,
+                n_threads=thread_count(self.n_jobs),
+            )
+
+    def _placed(self, X: FloatArray, of_training: FloatArray, voted: FloatArray) -> FloatArray:
+        """Rows of `of_training` for samples that `fit` has seen; means of `voted` over the voters of the others."""
+        known = self._seen.find(X)
+        placed = np.asarray(of_training[np.maximum(known, 0)])
+        new = np.flatnonzero(known < 0)
+        if len(new):
+            placed[new] = placed_by(self._voters(X[new]), voted)
+        return placed
+
+    def predict(self, X: Any, *, method: str = "vote") -> IntArray:
+        """Labels of samples.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+        method : {"vote", "subspace"}, default="vote"
+            "vote": each sample is rebuilt from the training samples, and they vote with |z|; a sample of `fit` keeps
+            the cluster that `fit` gave it, also where `min_certainty` made its label −1.
+            "subspace": the cluster whose subspace is nearest, also for samples of `fit`.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
+
+        Notes
+        -----
+        New samples are taken as they are: `outliers="auto"` cleans the training samples only.
+        """
+        if method not in METHODS:
+            raise ValueError(f'method is {method!r}; choose "vote" or "subspace".')
+        self._refuse_graph("predict")
+        X = self._checked_new(X)
+        if method == "subspace":
+            nearest: IntArray = distances_to(X, self._fitted_subspaces()).argmin(axis=1).astype(self.labels_.dtype)
+            return nearest
+        known = self._seen.find(X)
+        labels: IntArray = self._labels_of_all[np.maximum(known, 0)]
+        new = np.flatnonzero(known < 0)
+        if len(new):
+            labels[new] = placed_by(self._voters(X[new]), self._ballots()).argmax(axis=1)
+        return labels
+
+    def _ballots(self) -> FloatArray:
+        """What each training sample has to say: 1 for its cluster."""
+        return np.eye(int(self._labels_of_all.max()) + 1, dtype=self._rows.dtype)[self._labels_of_all]
+
+    def transform(self, X: Any) -> FloatArray:
+        """Where samples lie in the embedding that was cut.
+
+        A sample of `fit` has its row of `embedding_`. A new one lies at the mean of the training samples that rebuild
+        it, weighted by |z|; where the rows of `embedding_` are directions, of unit length, so is its row.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_new, n_vectors)
+        """
+        self._refuse_graph("transform")
+        return self._placed(self._checked_new(X), self.embedding_, self.embedding_)
+
+    @property
+    def subspaces_(self) -> list[Bunch]:
+        """One record a cluster, in the features of X: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`
+        (the share of the squared distances from the mean that lies in the subspace) and `size`.
+
+        The dimension counts the directions whose variance is above what white noise can have (label/subspaces.py).
+        """
+        self._refuse_graph("subspaces_")
+        return self._in_features(self._fitted_subspaces())
+
+    def _in_features(self, subspaces: list[Bunch]) -> list[Bunch]:
+        """Subspaces of the samples that were fitted, in the features of X where these differ."""
+        return subspaces
+
+    def subspace_residuals(self, X: Any) -> FloatArray:
+        """Distances of samples from the subspace of each cluster.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+
+        Returns
+        -------
+        residuals : ndarray of shape (n_new, n_clusters)
+        """
+        self._refuse_graph("subspace_residuals")
+        X = self._checked_new(X)
+        return distances_to(X, self._fitted_subspaces())
+
+    def _fitted_subspaces(self) -> list[Bunch]:
+        """The subspaces in the coordinates of the samples that were fitted."""
+        if self._subspaces is None:
+            with threadpool_limits(1):
+                self._subspaces = subspaces_of(
+                    np.asarray(self._samples), self._labels_of_all, int(self._labels_of_all.max()) + 1
+                )
+        return self._subspaces
+
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+        """How well the clusters describe samples, without labels: higher is better, 1 is best.
+
+        The adjusted Rand index between `predict(X)` by votes and by subspaces. The two agree where clusters are
+        subspaces that new samples lie in too; chance gives 0, and so does a single cluster. Clusters that are split
+        lower it, clusters that are merged as a whole need not: it compares settings better than numbers of clusters.
+
+        Parameters
+        ----------
+        X : array of shape (n_new, n_features)
+        y : ignored
+        """
+        voted, nearest = self.predict(X), self.predict(X, method="subspace")
+        if len(np.unique(voted)) < 2:
+            return 0.0
+        return float(adjusted_rand_index(np.maximum(voted, 0), nearest))

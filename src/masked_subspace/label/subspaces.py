@@ -1,0 +1,99 @@
+"""The subspaces behind the clusters: of each cluster its mean, the directions that are signal, and what they explain.
+
+How many directions are signal is asked one after another (Kritchman & Nadler 2008). Take direction k + 1 of a cluster
+of n samples and d features, λ its variances from large to small. If the directions from k + 1 on were white noise, its
+variance would be
+
+    σ² = Σ_{i > k} λ_i / (d − k)
+
+and the largest of them would not exceed the edge of the Marchenko–Pastur law,
+
+    σ² (1 + √γ)²,   γ = (d − k) / (n − 1 − k).
+
+The dimension is the first k for which λ_{k + 1} stays below this edge and a tenth. Features whose noise is not white,
+such as pixels, have more directions above the edge than a model with the same number in each cluster would be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Bunch
+
+from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace.masks.base import row_blocks
+
+FloatArray = npt.NDArray[np.floating[Any]]
+IntArray = npt.NDArray[np.integer[Any]]
+
+# The largest variance of a finite sample of noise lies around the edge, not below it.
+_ABOVE_EDGE = 1.1
+# Of a cluster with more samples and more features than this, so many samples are looked at: an eigendecomposition of
+# 2,000 takes a second.
+_MOST_SAMPLES = 2_000
+
+
+def subspaces_of(X: FloatArray, labels: IntArray, n_clusters: int) -> list[Bunch]:
+    """One record for each cluster: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`, `size`."""
+    return [subspace_of(X, np.flatnonzero(labels == cluster)) for cluster in range(n_clusters)]
+
+
+def subspace_of(X: FloatArray, members: IntArray) -> Bunch:
+    """The affine subspace of some rows of X.
+
+    `explained` is the share of their squared distance from the mean that lies in it; 1 where there is none.
+    """
+    n_features = X.shape[1]
+    size = len(members)
+    if min(size, n_features) > _MOST_SAMPLES:
+        members = np.sort(np.random.default_rng(0).choice(members, _MOST_SAMPLES, replace=False))
+    if size == 0:
+        return Bunch(mean=np.full(n_features, np.nan), basis=np.empty((0, n_features)), dim=0, explained=0.0, size=0)
+    rows = np.asarray(X[members], dtype=np.float64)
+    mean = rows.mean(axis=0)
+    variances, directions = principal_directions(rows - mean)
+    dim = signal_dimension(variances, len(rows), n_features)
+    total = float(variances.sum())
+    explained = float(variances[:dim].sum()) / total if total > 0 else 1.0
+    return Bunch(mean=mean, basis=directions[:dim], dim=dim, explained=explained, size=size)
+
+
+def principal_directions(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Variances from large to small, and orthonormal directions as rows, without those that are rounding."""
+    n, d = centred.shape
+    wide = n <= d
+    values, vectors = eigenpairs(centred @ centred.T if wide else centred.T @ centred)
+    largest = max(float(values[-1]), 0.0)
+    # A product of rows has errors of eps times its largest eigenvalue, and copied or constant rows have nothing else.
+    kept = np.flatnonzero(values > 10 * max(n, d) * np.finfo(np.float64).eps * largest)[::-1]
+    values, vectors = values[kept], vectors[:, kept]
+    if wide:
+        # Where eigenvalues differ by many orders, rounding leaves the smallest directions skew: QR straightens them.
+        vectors = np.linalg.qr(centred.T @ (vectors / np.sqrt(values)))[0]
+    return values / max(n - 1, 1), np.ascontiguousarray(vectors.T)
+
+
+def signal_dimension(variances: FloatArray, n_samples: int, n_features: int) -> int:
+    """How many of the variances, large to small, are more than white noise has."""
+    for k in range(len(variances)):
+        noise = float(variances[k:].sum()) / (n_features - k)
+        ratio = (n_features - k) / max(n_samples - 1 - k, 1)
+        if variances[k] <= _ABOVE_EDGE * noise * (1 + np.sqrt(ratio)) ** 2:
+            return k
+    return len(variances)
+
+
+def distances_to(X: FloatArray, subspaces: Sequence[Bunch]) -> FloatArray:
+    """n × K: how far each row of X is from each subspace; infinitely far from that of an empty cluster."""
+    distance = np.full((len(X), len(subspaces)), np.inf)
+    for start, stop in row_blocks(len(X), X.shape[1]):
+        block = np.asarray(X[start:stop], dtype=np.float64)
+        for cluster, one in enumerate(subspaces):
+            if one.size > 0:
+                shifted = block - one.mean
+                shifted -= (shifted @ one.basis.T) @ one.basis
+                distance[start:stop, cluster] = np.linalg.norm(shifted, axis=1)
+    return distance

@@ -1,0 +1,77 @@
+"""The subspaces behind the clusters: directions, their number, distances."""
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.label.subspaces import distances_to, signal_dimension, subspace_of, subspaces_of
+
+
+def draws():
+    """40 draws over what make_subspaces can do: 3–20 subspaces, dimensions 1–8, noise up to .1."""
+    rng = np.random.default_rng(1)
+    for seed in range(40):
+        dim = int(rng.integers(1, 9))
+        yield make_subspaces(
+            int(rng.integers(3, 21)),
+            dim,
+            int(rng.choice([dim + 10, 30, 60, 100])),
+            int(rng.integers(max(20, 4 * dim), 80)),
+            noise=float(rng.choice([0, 0.01, 0.05, 0.1])),
+            affine=bool(rng.integers(2)),
+            random_state=seed,
+        )
+
+
+def test_the_dimension_is_right_within_one_for_nearly_all_clusters():
+    errors = []
+    for one in draws():
+        found = subspaces_of(one.data, one.target, len(one.bases))
+        errors += [abs(record.dim - one.bases.shape[1]) for record in found]
+    assert len(errors) > 300
+    assert np.mean(np.array(errors) <= 1) >= 0.95
+
+
+@pytest.mark.parametrize("ambient", [12, 200])
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_basis_is_orthonormal_and_spans_the_subspace(ambient, affine):
+    drawn = make_subspaces(3, 4, ambient, 60, noise=1e-6, affine=affine, random_state=0)
+    for cluster, record in enumerate(subspaces_of(drawn.data, drawn.target, 3)):
+        assert record.dim == 4
+        np.testing.assert_allclose(record.basis @ record.basis.T, np.eye(4), atol=1e-12)
+        assert subspace_angles(record.basis.T, drawn.bases[cluster].T).max() < 1e-4
+        assert record.explained == pytest.approx(1, abs=1e-6)
+        assert record.size == 60
+
+
+def test_distances_are_those_of_the_projection():
+    drawn = make_subspaces(3, 2, 10, 40, affine=True, noise=0.02, random_state=0)
+    found = subspaces_of(drawn.data, drawn.target, 3)
+    record = found[1]
+    away = drawn.data - record.mean
+    expected = np.linalg.norm(away @ (np.eye(10) - record.basis.T @ record.basis), axis=1)
+    np.testing.assert_allclose(distances_to(drawn.data, found)[:, 1], expected, atol=1e-12)
+    assert (distances_to(drawn.data, found).argmin(axis=1) == drawn.target).mean() > 0.95
+
+
+def test_white_noise_has_no_signal_and_one_strong_direction_is_found():
+    rng = np.random.default_rng(0)
+    for n, d in ((50, 200), (400, 30)):
+        noise = rng.normal(size=(n, d))
+        assert subspace_of(noise, np.arange(n)).dim == 0
+        noise[:, 0] *= 6
+        assert subspace_of(noise, np.arange(n)).dim == 1
+
+
+def test_clusters_of_copies_of_one_and_of_nobody():
+    copies = np.ones((5, 3))
+    record = subspace_of(copies, np.arange(5))
+    assert (record.dim, record.explained) == (0, 1.0)
+    assert record.basis.shape == (0, 3)
+    alone = subspace_of(copies * [1, 2, 3], np.array([2]))
+    np.testing.assert_array_equal(alone.mean, [1, 2, 3])
+    empty = subspaces_of(copies, np.zeros(5, dtype=int), 2)[1]
+    assert empty.size == 0
+    assert np.isinf(distances_to(copies, [empty])).all()
+    assert signal_dimension(np.empty(0), 1, 3) == 0

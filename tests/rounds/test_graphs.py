@@ -1,0 +1,109 @@
+"""Anyone's graph through our cuts: as a function, and as `affinity="precomputed"`."""
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_matrix, csc_matrix, csr_array
+from sklearn.exceptions import NotFittedError
+
+from masked_subspace import BMSC, GMSC, RMSC, cluster_graph
+from masked_subspace.metrics import clustering_accuracy
+
+TRUE = np.repeat([0, 1, 2], [30, 50, 70])
+
+
+@pytest.fixture(scope="module")
+def graph():
+    """Three communities of random links, ten times as many inside as between."""
+    rng = np.random.default_rng(0)
+    likely = np.where(TRUE[:, None] == TRUE, 0.3, 0.03)
+    W = np.triu(rng.random(likely.shape) < likely, 1) * rng.random(likely.shape)
+    return W + W.T
+
+
+@pytest.mark.parametrize("cut", ["auto", "spectral", "modularity"])
+def test_every_cut_finds_the_communities_however_the_graph_comes(graph, cut):
+    labels = cluster_graph(graph, 3, cut=cut, random_state=0, n_jobs=1)
+    assert clustering_accuracy(TRUE, labels) > 0.95
+    for same in (csr_array(graph), csc_matrix(graph), coo_matrix(graph), graph + np.eye(150)):
+        np.testing.assert_array_equal(cluster_graph(same, 3, cut=cut, random_state=0, n_jobs=1), labels)
+
+
+@pytest.mark.parametrize("estimator", [BMSC, GMSC, RMSC])
+def test_estimators_cut_the_graph_they_are_given(graph, estimator):
+    model = estimator(3, affinity="precomputed", random_state=0, n_jobs=1).fit(csr_array(graph))
+    assert clustering_accuracy(TRUE, model.labels_) > 0.95
+    np.testing.assert_allclose(model.affinity_matrix_.toarray(), graph)
+    assert model.memberships_.shape == (150, 3)
+    assert model.n_features_in_ == 150
+    assert 0.5 < model.structure_ <= 1
+    assert model.__sklearn_tags__().input_tags.pairwise
+    if estimator is RMSC:
+        np.testing.assert_array_equal(model.labels_, cluster_graph(graph, 3, random_state=0, n_jobs=1))
+        assert len(model.member_labels_) > 1
+
+
+def test_a_graph_of_a_fit_gives_the_clusters_of_the_fit(graph):
+    rows = np.random.default_rng(0).normal(size=(3, 4, 20))[TRUE]
+    X = np.einsum("ni,nij->nj", np.random.default_rng(1).normal(size=(150, 4)), rows)
+    fitted = BMSC(3, random_state=0, n_jobs=1).fit(X)
+    again = BMSC(3, affinity="precomputed", random_state=0, n_jobs=1).fit(fitted.affinity_matrix_)
+    assert clustering_accuracy(fitted.labels_, again.labels_) == 1
+
+
+def test_known_pairs_hold_in_a_graph(graph):
+    model = BMSC(3, affinity="precomputed", constraints="hard", random_state=0, n_jobs=1)
+    model.fit(graph, must_link=[[0, 40]], cannot_link=[[1, 2]])
+    assert model.labels_[0] == model.labels_[40]
+    assert model.labels_[1] != model.labels_[2]
+
+
+def test_new_samples_have_no_place_in_a_graph(graph):
+    model = RMSC(3, affinity="precomputed", random_state=0, n_jobs=1)
+    with pytest.raises(NotFittedError):
+        model.predict(graph)
+    model.fit(graph)
+    for ask in ("predict", "predict_proba", "transform", "score", "subspace_residuals"):
+        with pytest.raises(AttributeError, match=r'needs samples, but RMSC was fitted with affinity="precomputed"'):
+            getattr(model, ask)(graph)
+    assert not hasattr(model, "subspaces_")
+
+
+def broken(graph, value):
+    bad = graph.copy()
+    bad[2, 5] = bad[5, 2] = value
+    return bad
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda W: W[:10], r"has shape \(10, 150\); a graph is n × n"),
+        (lambda W: W[0], r"has shape \(150,\); a graph is n × n"),
+        (lambda W: broken(W, -1.0), "negative weights, down to -1"),
+        (lambda W: broken(W, np.nan), "NaN or infinity"),
+        (lambda W: np.triu(W), "not symmetric"),
+        (lambda W: W * 1j, "dtype complex128"),
+        (lambda W: W[:2, :2], "n_samples=2; it should be >= n_clusters=3"),
+        (lambda _: np.eye(9), "no links between different samples"),
+    ],
+)
+def test_what_is_no_graph_is_refused(graph, change, message):
+    with pytest.raises(ValueError, match="W.* " + message):
+        cluster_graph(change(graph), 3)
+    with pytest.raises(ValueError, match="X.* " + message):
+        BMSC(3, affinity="precomputed").fit(change(graph))
+
+
+def test_bad_arguments_are_named(graph):
+    with pytest.raises(ValueError, match="cut is 'normalized'; choose one of 'auto', 'spectral', 'modularity'"):
+        cluster_graph(graph, 3, cut="normalized")
+    with pytest.raises(ValueError, match=r"n_clusters is 2\.5"):
+        cluster_graph(graph, 2.5)
+
+
+def test_isolated_samples_are_counted(graph):
+    alone = graph.copy()
+    alone[7] = alone[:, 7] = 0
+    with pytest.warns(UserWarning, match="1 of the 150 samples of W have no links"):
+        labels = cluster_graph(alone, 3, random_state=0, n_jobs=1)
+    assert clustering_accuracy(np.delete(TRUE, 7), np.delete(labels, 7)) > 0.95

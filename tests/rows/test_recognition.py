@@ -1,0 +1,45 @@
+"""Rows that were seen before are found by their bits, in any process and either precision."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from masked_subspace.rows.recognition import SeenRows, row_hashes
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_every_row_finds_itself_and_a_changed_row_finds_nobody(dtype):
+    X = np.random.default_rng(0).normal(size=(500, 7)).astype(dtype)
+    seen = SeenRows.of(X)
+    order = np.random.default_rng(1).permutation(500)
+    np.testing.assert_array_equal(seen.find(X[order]), order)
+    moved = np.nextafter(X, dtype(10))
+    moved[:, 1:] = X[:, 1:]
+    assert (seen.find(moved) == -1).all()
+    assert (seen.find(X[:, ::-1]) == -1).all()
+
+
+def test_of_equal_rows_the_first_is_found_and_zero_has_no_sign():
+    X = np.array([[1.0, 0.0], [2.0, 1.0], [1.0, -0.0]])
+    np.testing.assert_array_equal(SeenRows.of(X).find(X), [0, 1, 0])
+
+
+def test_rows_fitted_in_float32_are_found_in_float64():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    np.testing.assert_array_equal(SeenRows.of(X.astype(np.float32)).find(X), np.arange(20))
+
+
+def test_hashes_do_not_collide_on_a_grid_of_small_numbers():
+    X = np.stack(np.meshgrid(np.arange(400.0), np.arange(400.0)), axis=-1).reshape(-1, 2)
+    assert len(np.unique(row_hashes(X))) == len(X)
+
+
+def test_another_process_has_the_same_hashes():
+    code = (
+        "import numpy as np; from masked_subspace.rows.recognition import row_hashes; "
+        "print(row_hashes(np.arange(12.0).reshape(3, 4)).tolist())"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == str(row_hashes(np.arange(12.0).reshape(3, 4)).tolist())
