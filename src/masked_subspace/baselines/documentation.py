@@ -51,13 +51,10 @@ embedding_ : ndarray of shape (n_samples, n_vectors)
     The spectral embedding, unit rows.
 certainty_ : ndarray of shape (n_samples,)
     0 to 1: how much nearer a sample is to its own cluster's centre in the embedding than to the next.
-<<<<<<< HEAD
 view_ : str
     "plain": the samples were centred and scaled as `center` and `normalize` say.
-=======
 subspaces_ : list of Bunch
     One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size.
->>>>>>> ask18
 n_iter_ : int
     Iterations of the solver (of its last round, where there are several).
 n_rounds_ : int

@@ -82,15 +82,11 @@ def _refuse_empty(samples: csr_array) -> None:
 
 
 class SparseSamplesMixin:
-<<<<<<< HEAD
-    """`fit` and `predict` for sparse X, in front of a clusterer for dense X.
+    """`fit`, `predict` and the like for sparse X, in front of a clusterer for dense X.
 
     scikit-learn's tag `sparse` promises that rows without entries are taken too; they are refused here, so it is not
     set.
     """
-=======
-    """`fit`, `predict` and the like for sparse X, in front of a clusterer for dense X."""
->>>>>>> ask18
 
     n_features_in_: int
     _row_space: RowSpace | None = None
