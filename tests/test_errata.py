@@ -1,4 +1,4 @@
-"""One test for each thing the paper prints wrong; docs/errata.md points here."""
+"""One test for each thing the paper prints wrong; docs/paper/errata.md points here."""
 
 import numpy as np
 import pytest

@@ -45,7 +45,7 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "SSC with outliers, weighted": lambda k, seed: SSC(
         k, outliers=20.0, n_components="auto", random_state=seed, n_jobs=1
     ),
-    # The default λ = .18 belongs to other data; 1 is what serves ORL (docs/baselines.md).
+    # The default λ = .18 belongs to other data; 1 is what serves ORL (docs/findings/baselines.md).
     "LRR": lambda k, seed: LRR(k, noise_weight=1.0, random_state=seed, n_jobs=1),
     "k-NN graph": lambda k, seed: NeighborGraph(k, random_state=seed, n_jobs=1),
     "k-NN graph, weighted": lambda k, seed: NeighborGraph(k, n_components="auto", random_state=seed, n_jobs=1),

@@ -5,7 +5,7 @@
 
 Twenty subspaces of dimension 5 in R^50, noise 10 % of the signal's norm, in a `.npy` file that the workers read. The
 record has accuracy, wall and CPU seconds (client with scheduler, and each worker), peak memory of each process, the
-limits that docs/scaling.md sets for them, and the seconds of each kind of task. Kernels are compiled (or read from
+limits that docs: scaling sets for them, and the seconds of each kind of task. Kernels are compiled (or read from
 their cache) on the workers before the clock starts.
 """
 

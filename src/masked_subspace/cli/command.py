@@ -33,6 +33,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return _guarded(lambda: int(import_module(f"masked_subspace.cli.{options.command}").run(options)))
 
 
+def _say_nothing(*_: object) -> None:
+    """After Ctrl-C one word is enough: objects half made when it came complain as they are removed."""
+
+
 class _CtrlC:
     """Remembers that Ctrl-C was pressed: libraries that are loading may turn it into an error of their own."""
 
@@ -46,6 +50,8 @@ class _CtrlC:
 
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self.pressed = True
+        # Compiled code that cannot pass it on prints it instead, through these two.
+        sys.excepthook = sys.unraisablehook = _say_nothing
         raise KeyboardInterrupt
 
     def leave(self) -> None:
@@ -53,8 +59,6 @@ class _CtrlC:
         if not self._ours:
             return
         signal.signal(signal.SIGINT, signal.SIG_DFL if self.pressed else signal.default_int_handler)
-        if self.pressed:
-            sys.unraisablehook = lambda _: None  # objects half made when it came complain as they are removed
 
 
 def _guarded(action: Callable[[], int]) -> int:

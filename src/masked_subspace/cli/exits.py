@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Exit codes; documented in docs/cli.md."""
+    """Exit codes; documented in docs/guide/cli.md."""
 
     OK = 0
     FAILED = 1  # a defect of the program: please report it

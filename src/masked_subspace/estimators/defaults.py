@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 # RMSC with nothing set: how many graphs vote. Nine of three views, or of nine settings where one view is given
-# (docs/accuracy.md, "Consensus").
+# (docs/findings/accuracy.md, "Consensus").
 MEMBERS = 9
 # Links a sample in the members' graphs: k − 1, k and k + 1 in turn, by the samples a cluster. 4 ± 1 give COIL20 (72 a
 # cluster) 1.000 where 5 ± 1 give .92; 6 ± 1 give Palm (20) .97 where 4 ± 1 give .91.
 LINKS_OF_MEMBERS, LINKS_OF_SMALL_CLUSTERS = 4, 6
-# Links a sample of one graph (docs/accuracy.md, "top-k").
+# Links a sample of one graph (docs/findings/accuracy.md, "top-k").
 LINKS = 5
-# β of the consensus mask between rounds, no unit (docs/accuracy.md).
+# β of the consensus mask between rounds, no unit (docs/findings/accuracy.md).
 CONSENSUS_STRENGTH = 3.0
 # Rounds: with one member until the mask stays; several members of one view have a second one, which lifts them, several
 # views do not gain by it (ORL .876 → .868). They stop when their consensus moves by less than this (1 − adjusted Rand
 # index).
 ROUNDS_OF_ONE, ROUNDS_OF_ONE_VIEW = 5, 2
 SETTLED = 1e-3
-# Samples on which ways are judged, or so many a cluster if that is more (docs/accuracy.md, "The judge on a sample").
+# Samples on which ways are judged, or so many a cluster if that is more (docs: accuracy, "The judge on a sample").
 JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 60
-# Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/scaling.md).
+# Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/findings/scaling.md).
 ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
-# A fit whose structure is below this warns: how often noise does is in docs/accuracy.md, "Trust".
+# A fit whose structure is below this warns: how often noise does is in docs/findings/accuracy.md, "Trust".
 DOUBTFUL_STRUCTURE = 0.22

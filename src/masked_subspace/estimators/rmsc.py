@@ -221,7 +221,7 @@ class RMSC(MaskedClusterer):
     def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
         if self.solver == "auto":
-            # Members share candidates and their products, which makes each of them cheap (docs/accuracy.md).
+            # Members share candidates and their products, which makes each of them cheap (docs/findings/accuracy.md).
             representer.set_params(solver="sparse")
         return Recipe(
             representer,

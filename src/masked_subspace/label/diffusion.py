@@ -21,7 +21,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 IntArray = npt.NDArray[np.integer[Any]]
 Settle = Callable[[IntArray, FloatArray], IntArray]
 
-# Measured in docs/semi_supervised.md: .9 to .99 differ by up to 3 points, none of them best everywhere.
+# Measured in docs/findings/semi_supervised.md: .9 to .99 differ by up to 3 points, none of them best everywhere.
 CONTINUE = 0.95
 CLUSTER_WORTH = 10.0
 

@@ -1,7 +1,7 @@
 """φ: from a representation Z to a symmetric, nonnegative graph with a zero diagonal, as CSR.
 
 `"symmetric"` is the paper's φ(Z) = (|Z| + |Z|ᵀ)/2. The others change |Z| first; that moves accuracy more than any mask
-(docs/accuracy.md).
+(docs/findings/accuracy.md).
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def cluster_rows(
     """`eq:rmsc`, subproblem Q: Σ_ik Q_ik ‖F_i − m_k‖² at its best over restarts.
 
     On large data the restarts run on a seeded sample of the rows and all rows follow from the best centres: the same
-    optimum in less time, so that more restarts are affordable (docs/scaling.md).
+    optimum in less time, so that more restarts are affordable (docs/findings/scaling.md).
     """
     if n_clusters == 1:
         return np.zeros(len(rows), dtype=np.int32)
@@ -80,7 +80,7 @@ def cluster_rows_from_anchors(
 ) -> IntArray:
     """k-means in which the samples with `anchors` ≥ 0 stay in the cluster of that number.
 
-    Each anchor weighs as much as a tenth of a mean cluster (docs/semi_supervised.md). One start is `free`, a partition
+    Each anchor weighs as much as a tenth of a mean cluster (docs: semi_supervised). One start is `free`, a partition
     found without anchors, its clusters named by the anchors they hold. The others put the centres of anchored clusters
     at the mean of their anchors and the rest by greedy k-means++ away from these (Basu, Banerjee & Mooney 2002). The
     smallest weighted Σ‖F_i − m_k‖² counts.

@@ -43,7 +43,7 @@ class Evidence:
     n_threads: int = 1
 
 
-# Above so many samples `cut="auto"` is the modularity cut (docs/accuracy.md: USPS 9,298 .80 → .96, COIL100 .81 → .85).
+# Above so many samples `cut="auto"` is the modularity cut (docs: accuracy: USPS 9,298 .80 → .96, COIL100 .81 → .85).
 MODULARITY_FROM = 2_000
 CUTS = ("auto", "spectral", "modularity")
 

@@ -44,7 +44,7 @@ class LabelMask(SoftMask):
     """ψ(labels): two numbers and a label vector.
 
     `orientation="corrected"` makes links inside a cluster cheap (1/β) and others dear (β). `"paper"` is ψ as printed,
-    which does the opposite once Mˢ stands in a penalty: see docs/errata.md.
+    which does the opposite once Mˢ stands in a penalty: see docs/paper/errata.md.
     """
 
     def __init__(self, labels: npt.ArrayLike, strength: float = 1.1, *, orientation: Orientation = "corrected") -> None:

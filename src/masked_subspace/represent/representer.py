@@ -30,7 +30,7 @@ FloatArray = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, float], None]
 
 # The sparse solver is the quicker one from 500 samples on. Up to here the dense one, which is exact, costs at most one
-# CPU second more (docs/scaling.md).
+# CPU second more (docs/findings/scaling.md).
 SPARSE_FROM = 2_000
 
 

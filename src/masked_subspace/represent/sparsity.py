@@ -1,4 +1,4 @@
-"""Label-free settings: what `"auto"` means, and every rule for λ. Each is explained and measured in docs/accuracy.md.
+"""Label-free settings: what `"auto"` means, and every rule for λ. Each is explained and measured in docs: accuracy.
 
 Two rules say which λ leaves about so many links a sample: `FirstStep` for the dense solver, from its factorisation, and
 `CandidateStep` for the sparse one, from a sample of its small problems. Both answer for any penalty μ₀.
@@ -99,7 +99,7 @@ class CandidateStep:
     With few, similar candidates the first step spreads its weight evenly and says nothing. Small problems are cheap to
     solve to the end: a seeded sample of them, whose products are formed once, is solved for trial values of λ until
     the wanted number of candidates stays. Four links at the end for one of the dense rule's was chosen by accuracy on
-    one large set, MNIST's scattering features (docs/scaling.md).
+    one large set, MNIST's scattering features (docs/findings/scaling.md).
 
     Members of an ensemble ask for many penalties. One curve of links against λ at three penalties, made once, tells
     each of them where to look; the answer is still a λ that was tried and kept the links wanted, so that it depends on

@@ -5,7 +5,7 @@ settings, err differently; where they agree they are mostly right, and where the
 neutral (price 1).
 
 What is known of some samples anchors the consensus of every round. Members use it under hard constraints only:
-otherwise they vote as they would without it (docs/semi_supervised.md).
+otherwise they vote as they would without it (docs/findings/semi_supervised.md).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from masked_subspace.represent.dense.lazy import LazyPass
 from masked_subspace.represent.dense.lazy_problem import LazyProblem
 
 # Measured on MNIST with μ₀ = .1 and p = 1.1: samples whose support differed from float64's had come within 6.4e-7 of τ
-# (docs/performance.md). Elsewhere it is a guess: what is missed is a link or two, as in plain float32.
+# (docs/findings/performance.md). Elsewhere it is a guess: what is missed is a link or two, as in plain float32.
 NEAR = 1.5e-6
 _BLOCK = 256
 

@@ -66,7 +66,7 @@ class Spectrum:
         """In float32, which has no use for s below 1e-9·s₁.
 
         s well below float32's 1e-7·s₁ still count: an early Z step (μ₀ = .1, s₁ = 400) shrinks them by s/2μ = 1e-4, and
-        without them its error would be thirty times that of rounding (docs/performance.md).
+        without them its error would be thirty times that of rounding (docs/findings/performance.md).
         """
         rank = int((self.values > 1e-9 * self.values.max(initial=0)).sum())
         parts = (self.values[:rank], self.vectors[:, :rank], self.right_vectors[:, :rank])

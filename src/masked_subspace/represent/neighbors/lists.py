@@ -2,7 +2,7 @@
 
 scikit-learn's k-means on a sample gives the centres of the lists; each sample lives in the list of its nearest centre
 and looks into the few lists nearest to it. Who looks into one list is gathered, so that the search is again products of
-blocks with the scan of `candidates_kernels` behind them. docs/scaling.md compares it with faiss and pynndescent.
+blocks with the scan of `candidates_kernels` behind them. docs: scaling compares it with faiss and pynndescent.
 """
 
 from __future__ import annotations

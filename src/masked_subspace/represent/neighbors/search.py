@@ -14,7 +14,7 @@ from masked_subspace.represent.neighbors.exact import IndexArray, nearest_of_all
 from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 
-# Exact search takes seconds up to here; at 70,000 × 150 the inverted file needs 0.28 of its time (docs/scaling.md).
+# Exact search takes seconds up to here; at 70,000 × 150 the inverted file needs 0.28 of its time (docs: scaling).
 _EXACT_UP_TO = 20_000
 
 Search = Literal["auto", "exact", "approximate"]
