@@ -14,6 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import Array, IntArray
 
 
 def _table(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -26,7 +27,7 @@ def _table(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> npt.NDArra
     return table
 
 
-def match_labels(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> npt.NDArray[Any]:
+def match_labels(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> Array:
     """`labels_pred` renamed by the best one-to-one matching; a cluster without a partner gets a name < 0."""
     true_names = np.unique(np.asarray(labels_true))
     pred_names, codes = np.unique(np.asarray(labels_pred), return_inverse=True)
@@ -67,7 +68,7 @@ def normalized_mutual_info(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLik
     return float(normalized_mutual_info_score(labels_true, labels_pred))
 
 
-def adjusted_rand_index(labels_a: npt.NDArray[np.integer[Any]], labels_b: npt.NDArray[np.integer[Any]]) -> float:
+def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
     """The adjusted Rand index of two labelings 0 … K − 1: 1 for the same partition, 0 on average for unrelated ones.
 
     scikit-learn's takes a millisecond, most of it checks; a judge compares thousands of labelings.
@@ -109,7 +110,7 @@ def sparsity(representation: Any) -> float:
     return float(np.count_nonzero(Z.data) / Z.shape[0])
 
 
-def _members(labels: npt.NDArray[Any]) -> list[npt.NDArray[np.intp]]:
+def _members(labels: Array) -> list[npt.NDArray[np.intp]]:
     return [np.flatnonzero(labels == name) for name in np.unique(labels)]
 
 

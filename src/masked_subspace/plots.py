@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, issparse
 
+from masked_subspace._common.types import Array
 from masked_subspace.report.layout import graph_map
 from masked_subspace.report.palette import MARKERS, UNASSIGNED_COLOUR, Look, class_look, cluster_look
-
-Array = npt.NDArray[Any]
 
 _CELLS = 400
 _MOST_LINES = 24

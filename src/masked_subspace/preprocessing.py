@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.special
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -22,9 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from masked_subspace._common.files import replacing
 from masked_subspace._common.progress import events_for, track
 from masked_subspace._common.symmetric_eigen import largest_eigenpairs
+from masked_subspace._common.types import FloatArray
 from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 @contextlib.contextmanager

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator, Sized
 from importlib.util import find_spec
 from typing import Any, Protocol, TextIO, TypeVar, runtime_checkable
 
+from masked_subspace._common.types import Record
+
 Item = TypeVar("Item")
 
 
@@ -61,7 +63,7 @@ class TerminalEvents:
 
         self._console = Console(file=stream or sys.stderr)
         self._bars: Any = None
-        self._tasks: dict[str, Any] = {}
+        self._tasks: Record = {}
 
     def started(self, name: str, total: int | None = None) -> None:
         """Open a bar."""

@@ -9,7 +9,8 @@ import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+
+from masked_subspace._common.types import Record
 
 _PACKAGES = ("masked-subspace", "numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
 # What cannot move a number of a fit: what reads, stores, shows and measures. Samples have a hash of their own.
@@ -92,7 +93,7 @@ def load_average() -> float | None:
         return None
 
 
-def provenance(threads: int | None = None) -> dict[str, Any]:
+def provenance(threads: int | None = None) -> Record:
     """All of it, for a row of results."""
     return {
         "versions": versions(),

@@ -8,12 +8,10 @@ eigenvalues.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import FloatArray
 
 # Entries this close to the largest of a vector count as equal to it: rounding differs between CPUs.
 _EQUAL = 1e-6

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from masked_subspace.baselines.result import FloatArray, Progress
+from masked_subspace._common.types import FloatArray
+from masked_subspace.baselines.result import Progress
 
 
 class DeepExtraMissingError(ImportError):

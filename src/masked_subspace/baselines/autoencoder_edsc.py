@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.autoencoder import (
     AutoencoderSettings,
     import_torch,
@@ -17,7 +18,7 @@ from masked_subspace.baselines.autoencoder import (
 from masked_subspace.baselines.base import POSITIVE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.sparse_samples import refuse_entrywise
 
 

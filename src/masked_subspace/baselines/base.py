@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import Interval
 
 from masked_subspace._common.progress import events_for, iteration_reporter
 from masked_subspace._common.threads import thread_count
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.labeler import BaselineLabeler
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.sparse_samples import SparseSamplesMixin
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
 from masked_subspace.label.labeler import GraphLabeler

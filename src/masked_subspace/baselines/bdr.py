@@ -13,9 +13,10 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.utils._param_validation import StrOptions
 
 from masked_subspace._common.symmetric_eigen import smallest_eigenpairs
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.represent.dense.spectrum import Spectrum
 

@@ -10,10 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils._param_validation import Interval
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.represent.dense.spectrum import Spectrum

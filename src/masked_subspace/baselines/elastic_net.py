@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.baselines.elastic_net_kernels import add_violators, improve_block, residual_block
-from masked_subspace.baselines.result import FloatArray, IntArray, block_length
+from masked_subspace.baselines.result import block_length
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
-from masked_subspace.baselines.result import FloatArray, Progress, Representation, block_length
+from masked_subspace.baselines.result import Progress, Representation, block_length
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.parallel.blocks import block_ranges
 

@@ -9,9 +9,10 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import Interval
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import BaselineClusterer
 from masked_subspace.baselines.documentation import documented
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 

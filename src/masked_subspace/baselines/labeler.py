@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace.baselines.result import FloatArray
+from masked_subspace._common.types import FloatArray
 from masked_subspace.label.graph import power_graph
 from masked_subspace.label.labeler import Evidence, GraphLabeler, Labeling, label_graph
 

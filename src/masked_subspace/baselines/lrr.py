@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import LowRankLabeler
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.represent.dense.spectrum import Spectrum

@@ -10,9 +10,10 @@ from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.blas import dsyrk, dtrmm, get_blas_funcs
 from scipy.linalg.lapack import dpotrf, dtrtri
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 _TILE = 64  # rows and columns: two tiles of float64 stay in the first cache level

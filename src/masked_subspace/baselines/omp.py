@@ -11,10 +11,11 @@ from numba import njit
 from scipy.sparse import csr_array, vstack
 from sklearn.utils._param_validation import Interval
 
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net_kernels import residual_block
-from masked_subspace.baselines.result import FloatArray, IntArray, Progress, Representation, block_length
+from masked_subspace.baselines.result import Progress, Representation, block_length
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
+from masked_subspace._common.types import FloatArray, Record
 from masked_subspace.represent.model import SolverResult, is_finite
 
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 Progress = Callable[[int, float], None]
 
 _BLOCK_BYTES = 1 << 25
@@ -34,7 +31,7 @@ class Representation:
     objective: FloatArray = field(default_factory=lambda: np.empty(0))
     noise: FloatArray | None = None  # dense E, n × d, of LRR
     outliers: csr_array | None = None  # sparse E, n × d, of the methods that model it
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Record = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not is_finite(self.matrix, self.stopping_value, self.objective):

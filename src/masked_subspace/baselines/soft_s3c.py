@@ -13,10 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from masked_subspace._common.threads import thread_count
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import BaselineLabeler
-from masked_subspace.baselines.result import FloatArray, Progress
+from masked_subspace.baselines.result import Progress
 from masked_subspace.baselines.sparse_samples import SparseSamplesMixin
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, Task

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import Bunch
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace.baselines.result import FloatArray
+from masked_subspace._common.types import FloatArray
 
 # Beyond it the eigendecomposition takes hours and the coordinates gigabytes.
 MOST_DIRECTIONS = 10_000

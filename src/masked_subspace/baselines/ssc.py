@@ -10,11 +10,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils._param_validation import StrOptions
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.ensc import largest_correlations
-from masked_subspace.baselines.result import FloatArray, Progress, Representation
+from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.baselines.ssc_admm import AdmmProblem, SharedFactor, solve_ssc_admm
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS

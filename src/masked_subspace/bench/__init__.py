@@ -7,18 +7,19 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+
+from masked_subspace._common.types import Record
 
 __all__ = ["main", "run_bench"]
 
 
-def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> dict[str, Any]:
+def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> Record:
     """Measure and return everything as plain data. `quick` stays under two minutes on a free core."""
     from masked_subspace._common.provenance import provenance
     from masked_subspace.bench import cases, extras
     from masked_subspace.bench.measure import bench_rows, measure
 
-    run: dict[str, Any] = {"machine": provenance(threads=1), "quick": quick, "cases": []}
+    run: Record = {"machine": provenance(threads=1), "quick": quick, "cases": []}
     if quick:
         chosen = cases.model_cases((1000,), full_run_up_to=0, sampled=5)
         chosen += [case for case in cases.regime_cases(1000, 5) if "p=2" in case.name]
@@ -83,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if slow else 0
 
 
-def _say(row: dict[str, Any]) -> None:
+def _say(row: Record) -> None:
     """One line as soon as a case is measured: a full run takes long."""
     from masked_subspace.bench.report import case_line
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask, LabelMask
 from masked_subspace.represent.model import AdmmSettings
@@ -23,7 +23,7 @@ class Case:
     n_samples: int
     goal: float | None = None  # ratio of CPU seconds
     mask: Mask = "none"
-    options: dict[str, Any] = field(default_factory=dict)
+    options: Record = field(default_factory=dict)
     plain_iterations: int | None = None  # how many to time; None: a full run, which also shows the agreement
     most_seconds: float | None = None  # goal where the plain solver is out of reach
     most_megabytes: float | None = None
@@ -32,7 +32,7 @@ class Case:
     def settings(self) -> AdmmSettings:
         return AdmmSettings(**{"sparsity": 1e-3, **self.options})
 
-    def soft_mask(self, labels: npt.NDArray[Any]) -> SoftMask | None:
+    def soft_mask(self, labels: Array) -> SoftMask | None:
         """`labels` are the true ones: how good the mask is does not change what an iteration costs."""
         if self.mask == "none":
             return None
@@ -48,14 +48,14 @@ _GOALS = {
     "GMSC, n × n mask": {1000: 4.0, 2000: 7.0, 4000: 12.0},
     "GMSC-n": {1000: 4.0, 2000: 7.0, 4000: 12.0},
 }
-_MODELS: dict[str, tuple[Mask, dict[str, Any]]] = {
+_MODELS: dict[str, tuple[Mask, Record]] = {
     "BMSC": ("none", {}),
     "GMSC, label mask": ("labels", {}),
     "GMSC, n × n mask": ("array", {}),
     "GMSC-n": ("none", _NOISE),
 }
 _COMPARED = ("BMSC", "GMSC, label mask")
-_REGIMES: dict[str, dict[str, Any]] = {
+_REGIMES: dict[str, Record] = {
     "p=2": {"penalty_growth": 2.0},
     "p=1.5": {"penalty_growth": 1.5},
     "λ=1e-4": {"sparsity": 1e-4},

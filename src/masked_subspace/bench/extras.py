@@ -7,10 +7,10 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import Any
 
 import numpy as np
 
+from masked_subspace._common.types import Record
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.measure import Row, bench_rows, measure, stopwatch, timed, warm_up
 from masked_subspace.represent.dense.solve import solve_dense
@@ -53,7 +53,7 @@ def threads(n_samples: int) -> Row:
     }
 
 
-ROUNDS_SETTINGS: dict[str, dict[str, Any]] = {
+ROUNDS_SETTINGS: dict[str, Record] = {
     "μ₀=.1, p=1.1": {"sparsity": 1e-3, "penalty": 0.1, "penalty_growth": 1.1, "max_iter": 300},
     "μ₀=15, p=2": {"sparsity": 5.5e-4, "penalty": 15.0, "penalty_growth": 2.0},
 }
@@ -103,7 +103,7 @@ def _measure_fresh(case: Case) -> Row:
     return measure(case, X, y, repeats=1)
 
 
-def growth(sizes: tuple[int, ...] = GROWTH_SIZES) -> dict[str, Any]:
+def growth(sizes: tuple[int, ...] = GROWTH_SIZES) -> Record:
     """Seconds and memory of BMSC from the smallest to the largest n, and their slopes on logarithmic axes."""
     points = [isolated(Case("BMSC", n, plain_iterations=0)) for n in sizes]
     logs = np.log([[point["n"], point["seconds"], max(point["megabytes"], 1.0)] for point in points])

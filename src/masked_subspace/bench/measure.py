@@ -6,22 +6,21 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
+from masked_subspace._common.types import Array, FloatArray, Record
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.plain import plain_iterations
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import SolverResult
 
-FloatArray = npt.NDArray[np.floating[Any]]
-Row = dict[str, Any]
+Row = Record
 
 
 @contextmanager
@@ -33,7 +32,7 @@ def stopwatch() -> Iterator[dict[str, float]]:
     seconds["cpu"], seconds["wall"] = time.process_time() - cpu, time.perf_counter() - wall
 
 
-def bench_rows(n_samples: int, seed: int = 0) -> tuple[FloatArray, npt.NDArray[Any]]:
+def bench_rows(n_samples: int, seed: int = 0) -> tuple[FloatArray, Array]:
     """`n_samples` random MNIST images as unit rows of raw pixels (float32), and their digits."""
     from masked_subspace.datasets import load
 
@@ -48,7 +47,7 @@ def bench_rows(n_samples: int, seed: int = 0) -> tuple[FloatArray, npt.NDArray[A
     return X / np.linalg.norm(X, axis=1, keepdims=True), images.target[chosen]
 
 
-def measure(case: Case, X: FloatArray, y: npt.NDArray[Any], *, repeats: int) -> Row:
+def measure(case: Case, X: FloatArray, y: Array, *, repeats: int) -> Row:
     """One row of the table."""
     row: Row = {"case": case.name, "n": case.n_samples, "goal": case.goal}
     mask = case.soft_mask(y)
@@ -66,7 +65,7 @@ def measure(case: Case, X: FloatArray, y: npt.NDArray[Any], *, repeats: int) -> 
     return row
 
 
-def measure_plain(case: Case, X: FloatArray, y: npt.NDArray[Any], ours: SolverResult) -> Row:
+def measure_plain(case: Case, X: FloatArray, y: Array, ours: SolverResult) -> Row:
     """Seconds of the plain solver. A sample of iterations is scaled to the number our solver needed.
 
     All plain iterations do the same dense work, and both solvers stop at the same test.
@@ -89,7 +88,7 @@ def measure_plain(case: Case, X: FloatArray, y: npt.NDArray[Any], ours: SolverRe
     return {"plain_seconds": sum(each), "plain_n_iter": len(each), **agreement(ours.representation, csr_array(Q), X, y)}
 
 
-def agreement(ours: csr_array, plain: csr_array, X: FloatArray, y: npt.NDArray[Any]) -> Row:
+def agreement(ours: csr_array, plain: csr_array, X: FloatArray, y: Array) -> Row:
     """ARI of the two partitions and the share of links that only one of the two has."""
     from masked_subspace.label.labeler import Evidence, GraphLabeler
 
@@ -101,11 +100,12 @@ def agreement(ours: csr_array, plain: csr_array, X: FloatArray, y: npt.NDArray[A
 
 
 def warm_up(case: Case, X: FloatArray, y: npt.NDArray[Any]) -> None:
-    """Compile what the case needs."""
-    from dataclasses import replace
-
+    """Compile what the case needs: either pass (the lazy one may give up and leave its work to the other), in the rows'
+    own type, and in float64, in which near-ties are decided again."""
     few = slice(0, 64)
-    solve_dense(X[few], replace(case.settings, max_iter=10), soft_mask=case.soft_mask(y[few]))
+    for path in _PASSES:
+        for dtype in (X.dtype, np.dtype(np.float64)):
+            solve_dense(X[few].astype(dtype), case.settings, soft_mask=case.soft_mask(y[few]), path=path)
 
 
 def timed(action: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, float]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+from masked_subspace._common.types import Record
 from masked_subspace.bench.measure import Row
 
-Run = dict[str, Any]
+Run = Record
 
 
 def as_text(run: Run) -> str:
@@ -75,7 +75,7 @@ def compare(run: Run, stored: Run) -> str:
     return "\n".join(lines)
 
 
-def draw_growth(growth: dict[str, Any], path: Path) -> None:
+def draw_growth(growth: Record, path: Path) -> None:
     """Time and memory against n on logarithmic axes."""
     from matplotlib.figure import Figure
 

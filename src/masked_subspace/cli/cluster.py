@@ -14,6 +14,7 @@ import numpy as np
 
 from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.provenance import provenance
+from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.cli.fitting import Fit, accepted_by, as_pictures, estimator_for, fit, scores
 from masked_subspace.cli.printing import say, say_json
@@ -142,7 +143,7 @@ def _content(job: _Job, X: Any) -> ReportContent:
     )
 
 
-def _result(job: _Job, content: ReportContent) -> dict[str, Any]:
+def _result(job: _Job, content: ReportContent) -> Record:
     one, options, samples = content.runs[0], job.options, job.samples
     return {
         "name": one.name,

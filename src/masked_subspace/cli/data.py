@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.cli.printing import say, say_json
 from masked_subspace.datasets import DATASETS, DatasetStatus, fetch, list_datasets
@@ -33,7 +34,7 @@ def _row(status: DatasetStatus) -> tuple[Any, ...]:
     return status.name, status.n_samples, status.n_features, status.n_classes, here, size, where
 
 
-def _record(status: DatasetStatus) -> dict[str, Any]:
+def _record(status: DatasetStatus) -> Record:
     return {
         "name": status.name,
         "samples": status.n_samples,

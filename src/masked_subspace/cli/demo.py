@@ -10,6 +10,7 @@ from sklearn.cluster import KMeans
 
 from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.progress import events_for, track
+from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import as_pictures, fit, scores, wants_progress
 from masked_subspace.cli.printing import say, say_json
@@ -38,7 +39,7 @@ def run(options: Namespace) -> int:
     compiling: dict[str, float] = {}
     for name in track((*_SHOWN, *options.method), "methods", events_for(wants_progress(options))):
         # GMSC shows what a mask from another clustering does: here, from k-means.
-        settings: dict[str, Any] = {"soft_mask": means.estimator.labels_} if name == "gmsc" else {}
+        settings: Record = {"soft_mask": means.estimator.labels_} if name == "gmsc" else {}
         fitted = fit(make_estimator(name, n_clusters, settings, options.seed, options.jobs), X)
         found = scores(fitted.estimator.labels_, target)
         title = resolve(name).title

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.cli.exits import CommandError, Exit
 
 
@@ -123,7 +124,7 @@ def _tags(estimator: Any) -> Any:
     return get_tags(estimator).input_tags
 
 
-def scores(labels: npt.NDArray[Any], target: npt.NDArray[Any] | None) -> dict[str, float]:
+def scores(labels: Array, target: Array | None) -> dict[str, float]:
     """Accuracy, NMI and BCA against the known classes."""
     if target is None:
         return {}
@@ -136,9 +137,9 @@ def scores(labels: npt.NDArray[Any], target: npt.NDArray[Any] | None) -> dict[st
     }
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+def parse_settings(texts: Sequence[str]) -> Record:
     """`NAME=VALUE` pairs; values as JSON where they are JSON, else as text."""
-    settings: dict[str, Any] = {}
+    settings: Record = {}
     instead = {"n_clusters": "--clusters", "random_state": "--seed", "n_jobs": "--jobs", "verbose": "--quiet"}
     for text in texts:
         name, equals, value = text.partition("=")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from typing import Any
 
 from masked_subspace._common.progress import events_for
+from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import wants_progress
 from masked_subspace.cli.printing import say, say_json
@@ -59,7 +59,7 @@ def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
     return tuple(values) if values else None
 
 
-def _machine(made: Published) -> dict[str, Any]:
+def _machine(made: Published) -> Record:
     return {
         "rows": [
             {

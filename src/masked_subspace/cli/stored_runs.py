@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.report import ReportContent
 from masked_subspace.report.archive import load_result, load_run
@@ -18,7 +18,7 @@ class StoredRun:
 
     folder: Path
     title: str  # unlike every other one's
-    result: dict[str, Any]
+    result: Record
     content: ReportContent
 
 
@@ -45,7 +45,7 @@ def load_alike(folders: Sequence[Path]) -> list[StoredRun]:
     return runs
 
 
-def _same_data(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _same_data(one: Record, other: Record) -> bool:
     """The same file, or the same numbers (one may have been scaled, or come from another format)."""
     prints = [run["input"]["fingerprints"] for run in (one, other)]
     return any(prints[0].get(kind) == prints[1].get(kind) is not None for kind in ("file", "numbers"))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 ARRANGEMENTS = ("random", "independent", "disjoint", "intersecting")
 
-Bases = NDArray[np.float64]
+Bases = npt.NDArray[np.float64]
 """(n_subspaces, dim, ambient): the rows of ``bases[k]`` are an orthonormal basis of subspace k."""
 
 
@@ -36,7 +36,7 @@ def draw_bases(
     return draw(n_subspaces, dim, ambient, rng)
 
 
-def _orthonormal_rows(count: int, ambient: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _orthonormal_rows(count: int, ambient: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     columns, _ = np.linalg.qr(rng.standard_normal((ambient, count)))
     return np.ascontiguousarray(columns.T)
 

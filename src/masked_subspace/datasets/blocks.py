@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from masked_subspace._common.files import replacing
+from masked_subspace._common.types import Array, BoolArray
 
-Arrays = dict[str, NDArray[Any] | None]
+Arrays = dict[str, Array | None]
 _MASK_FILES = {"outlier_mask": "-outliers", "missing_mask": "-missing"}
 
 
@@ -22,10 +23,10 @@ class Block:
     """Consecutive rows from ``start`` on, before and after corruption."""
 
     start: int
-    clean: NDArray[np.float64]
-    data: NDArray[np.float64]
-    outlier_mask: NDArray[np.bool_]
-    missing_mask: NDArray[np.bool_]
+    clean: npt.NDArray[np.float64]
+    data: npt.NDArray[np.float64]
+    outlier_mask: BoolArray
+    missing_mask: BoolArray
 
 
 def collect(blocks: Iterator[Block], shape: tuple[int, int], dtype: np.dtype[Any]) -> Arrays:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
+from masked_subspace._common.types import Array
 from masked_subspace.datasets.errors import DatasetError, InvalidDataError
 
 _PGM_HEADER = re.compile(rb"P5\s+(\d{1,5})\s+(\d{1,5})\s+(\d{1,5})\s")
 
 
-def decode_gray(content: bytes, size: tuple[int, int], place: str, formats: tuple[str, ...] = ("PNG",)) -> NDArray[Any]:
+def decode_gray(content: bytes, size: tuple[int, int], place: str, formats: tuple[str, ...] = ("PNG",)) -> Array:
     """Decode to 8-bit gray. The declared size must be ``size`` (height, width) *before* pixels are unpacked."""
     try:
         from PIL import Image, UnidentifiedImageError
@@ -32,7 +32,7 @@ def decode_gray(content: bytes, size: tuple[int, int], place: str, formats: tupl
         raise InvalidDataError(f"{place} is not a readable picture ({error})") from error
 
 
-def decode_pgm(content: bytes, size: tuple[int, int], place: str) -> NDArray[np.uint8]:
+def decode_pgm(content: bytes, size: tuple[int, int], place: str) -> npt.NDArray[np.uint8]:
     """Binary PGM, eight bits, exactly ``size`` (height, width)."""
     header = _PGM_HEADER.match(content)
     height, width = size
@@ -67,7 +67,7 @@ def _roughness(pixels: bytes, size: tuple[int, int]) -> int:
     return int(np.abs(np.diff(picture, axis=0)).sum())
 
 
-def shrink(pictures: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.uint8]:
+def shrink(pictures: Array, shape: tuple[int, int]) -> npt.NDArray[np.uint8]:
     """Area means: each new pixel is the mean of the old area it covers, rounded to 8 bits.
 
     For whole factors this is the block mean.
@@ -79,10 +79,10 @@ def shrink(pictures: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.uint8]:
     return np.floor(small + (0.5 + 1e-9)).astype(np.uint8)
 
 
-def _coverage(old: int, new: int) -> NDArray[np.float64]:
+def _coverage(old: int, new: int) -> npt.NDArray[np.float64]:
     """Row i: the share of new pixel i that each old pixel covers."""
     edges = np.arange(new + 1) * (old / new)
     pixel = np.arange(old)
     overlap = np.minimum(edges[1:, None], pixel + 1) - np.maximum(edges[:-1, None], pixel)
-    share: NDArray[np.float64] = np.clip(overlap, 0, None) * (new / old)
+    share: npt.NDArray[np.float64] = np.clip(overlap, 0, None) * (new / old)
     return share

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.packages import installed_file, package_label
@@ -33,7 +33,7 @@ _FILES = (
 )
 
 
-def read_idx(path: Path, ndim: int, max_bytes: int) -> NDArray[np.uint8]:
+def read_idx(path: Path, ndim: int, max_bytes: int) -> npt.NDArray[np.uint8]:
     """Read a gzipped idx file of unsigned bytes: two zero bytes, type, rank, big-endian sizes, values."""
     header = 4 + 4 * ndim
     try:

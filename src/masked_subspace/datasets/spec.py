@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
+
+from masked_subspace._common.types import Array
 
 
 @dataclass(frozen=True)
 class ImageSet:
     """Images as rows of ``X`` (row-major pixels, upright), labels from 0, and a picture's shape."""
 
-    X: NDArray[Any]
-    y: NDArray[np.int64]
+    X: Array
+    y: npt.NDArray[np.int64]
     shape: tuple[int, int]
     origin: str
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from masked_subspace._common.files import write_with
+from masked_subspace._common.types import Array
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.spec import ImageSet
 
@@ -63,7 +63,7 @@ def read_npz(path: Path, origin: str) -> ImageSet:
     return checked(X, y, shape, origin, str(path))
 
 
-def checked(X: NDArray[Any], y: NDArray[Any], shape: Any, origin: str, place: str) -> ImageSet:
+def checked(X: Array, y: Array, shape: Any, origin: str, place: str) -> ImageSet:
     """Make sure that the three arrays fit together."""
     height_width = np.asarray(shape)
     complaint = None
@@ -93,7 +93,7 @@ def write_npz(path: Path, images: ImageSet) -> None:
     )
 
 
-def digest_of(X: NDArray[Any], y: NDArray[Any], shape: NDArray[Any]) -> str:
+def digest_of(X: Array, y: Array, shape: Array) -> str:
     """A checksum of what the cache holds, stored beside it: a cached set is taken as it was made or not at all."""
     digest = hashlib.sha256()
     for array in (X, y, shape):

@@ -6,12 +6,11 @@ import bz2
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
+from masked_subspace._common.types import Array
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.spec import DatasetSpec, ImageSet, RemoteFile
 
@@ -20,7 +19,7 @@ _MAX_TEXT = 200_000_000
 _PIXELS = 256
 
 
-def _read_part(path: Path) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read_part(path: Path) -> tuple[Array, Array]:
     """Lines ``label index:value …`` with labels 1..10 and values −1..1; an absent pixel is 0."""
     try:
         with bz2.open(path) as stream:

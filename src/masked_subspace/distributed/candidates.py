@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import IndexArray, KeyArray
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, Pile
 from masked_subspace.distributed.tasks import Result, task
-
-KeyArray = npt.NDArray[np.uint64]
-IndexArray = npt.NDArray[np.int32]
 
 _QUERIES_AT_ONCE = 1 << 12
 _LOW = np.uint64(0xFFFFFFFF)
@@ -97,9 +95,7 @@ def numbers_of(keys: KeyArray) -> IndexArray:
     return numbers.astype(np.int32)
 
 
-def _search(
-    keys: KeyArray, queries: Any, unit: Any, first: int, probes: list[npt.NDArray[np.int32]], members: Any
-) -> KeyArray:
+def _search(keys: KeyArray, queries: Any, unit: Any, first: int, probes: list[IndexArray], members: Any) -> KeyArray:
     """Offer lists to the samples `queries` of a part, whose unit rows and probes are given in the same order."""
     from masked_subspace.represent.neighbors.exact import Buffers
     from masked_subspace.represent.neighbors.lists import scan_lists

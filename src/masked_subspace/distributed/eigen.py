@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import Array, BoolArray, FloatArray
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock
 from masked_subspace.distributed.tasks import Result, Workers, task
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 _DEGREE = 14
 _ROUNDS = 30
@@ -80,7 +79,7 @@ def _orthonormal(Y: list[Result]) -> list[Result]:
     return Y
 
 
-def random_rows(placed: npt.NDArray[np.bool_], width: int, seed: int, part: int) -> npt.NDArray[np.float32]:
+def random_rows(placed: BoolArray, width: int, seed: int, part: int) -> npt.NDArray[np.float32]:
     """Where the iteration starts; samples that are not placed stay 0, as no link leads to them."""
     rows = np.random.default_rng([seed, part]).standard_normal((len(placed), width), dtype=np.float32)
     rows[~placed] = 0
@@ -131,7 +130,7 @@ def times(Y: FloatArray, factor: npt.NDArray[np.float64]) -> FloatArray:
     return out
 
 
-def ritz_pairs(sums: list[npt.NDArray[np.float64]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def ritz_pairs(sums: list[npt.NDArray[np.float64]]) -> tuple[Array, Array]:
     """Eigenvalues of YᵀSY, descending, and the rotation to their vectors."""
     H = np.sum(sums, axis=0)
     values, rotation = eigenpairs(((H + H.T) / 2).astype(np.float64))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from masked_subspace._common.types import IndexArray
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.graph import build_graph
 from masked_subspace.distributed.labels import (
@@ -41,7 +41,7 @@ class DistributedResult:
     preparation: Any  # future: what happened to the rows
     peak_memory: dict[str, int]  # bytes, the largest resident size of each worker process
 
-    def compute(self) -> npt.NDArray[np.int32]:
+    def compute(self) -> IndexArray:
         """The labels as an array in this process, 4 bytes a sample, fetched block by block."""
         out = np.empty(self.labels.shape, dtype=np.int32)
         start = 0

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts
 from masked_subspace.distributed.tasks import Result, Workers, pick, task
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)

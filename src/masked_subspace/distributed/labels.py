@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import BoolArray, IndexArray
 from masked_subspace.distributed.spectral import sampled_places
 from masked_subspace.distributed.tasks import Result, Workers, pick, task
 
-IntArray = npt.NDArray[np.integer[Any]]
-Labels = npt.NDArray[np.int32]
+Labels = IndexArray
 Rows = npt.NDArray[np.float32]
 
 _ANCHORS, _ANCHORS_A_CLUSTER = 20_000, 500
@@ -36,7 +36,7 @@ def joined(picked: list[list[Any]]) -> tuple[Rows, Labels]:
     return np.concatenate([one[0] for one in picked]), np.concatenate([one[1] for one in picked])
 
 
-def attached(labels: Labels, placed: npt.NDArray[np.bool_], rows: Rows, anchors: tuple[Rows, Labels]) -> Labels:
+def attached(labels: Labels, placed: BoolArray, rows: Rows, anchors: tuple[Rows, Labels]) -> Labels:
     """Samples that are not placed take the label of their nearest anchor by |cosine|."""
     alone = np.flatnonzero(~placed)
     if len(alone) == 0:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import FloatArray, IndexArray
+
 Sums = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], float]
 
 _TILE = 1 << 22  # entries of a block's distances held at once
 _PIECE = 16_384  # rows turned into float64 at once
 
 
-def nearest_centre(rows: FloatArray, centres: FloatArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float64]]:
+def nearest_centre(rows: FloatArray, centres: FloatArray) -> tuple[IndexArray, npt.NDArray[np.float64]]:
     """The nearest centre of each row and the squared distance to it."""
     labels, distances = np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     centres = centres.astype(rows.dtype, copy=False)

@@ -9,10 +9,9 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from masked_subspace._common.types import BoolArray, IntArray
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock, small_graph, summarized
 from masked_subspace.distributed.tasks import Result, task
-
-IntArray = npt.NDArray[np.integer[Any]]
 
 
 def placed_samples(graph: BlockGraph, n_clusters: int) -> list[Result]:
@@ -46,18 +45,18 @@ def numbered(inner: IntArray, firsts: list[int], part: int) -> IntArray:
     return inner + firsts[part]
 
 
-def large_groups(sizes: list[IntArray], summaries: list[Any], n_clusters: int) -> npt.NDArray[np.bool_]:
+def large_groups(sizes: list[IntArray], summaries: list[Any], n_clusters: int) -> BoolArray:
     """Which of the numbered inner pieces belong to a piece of the whole graph that is large enough."""
     size = np.concatenate(sizes)
     n_pieces, piece = connected_components(small_graph(summaries, len(size)), directed=False)
     if n_pieces <= n_clusters:
         return np.ones(len(size), dtype=bool)
     whole = np.bincount(piece, size, minlength=n_pieces)
-    large: npt.NDArray[np.bool_] = (whole >= min(0.1 * size.sum() / n_clusters, whole.max()))[piece]
+    large: BoolArray = (whole >= min(0.1 * size.sum() / n_clusters, whole.max()))[piece]
     return large
 
 
-def take_flags(groups: IntArray, large: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def take_flags(groups: IntArray, large: BoolArray) -> BoolArray:
     """The flag of each sample's group."""
-    flags: npt.NDArray[np.bool_] = large[groups]
+    flags: BoolArray = large[groups]
     return flags

@@ -7,13 +7,12 @@ numbering depends on the lists alone and not on how the input is cut into blocks
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-IntArray = npt.NDArray[np.integer[Any]]
+from masked_subspace._common.types import IndexArray, IntArray
 
 _NEAREST_CENTRES = 8
 
@@ -22,13 +21,13 @@ _NEAREST_CENTRES = 8
 class Plan:
     """Where every list lives, in the new numbering."""
 
-    part_of: npt.NDArray[np.int32]  # of each list
+    part_of: IndexArray  # of each list
     starts: npt.NDArray[np.int64]  # the number of the first sample of each list
     counts: npt.NDArray[np.int64]  # samples of each list
     offsets: npt.NDArray[np.int64]  # where each part begins; one more than there are parts
 
     @classmethod
-    def of(cls, part_of: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> Plan:
+    def of(cls, part_of: IndexArray, counts: npt.NDArray[np.int64]) -> Plan:
         order = np.lexsort((np.arange(len(counts)), part_of))
         starts = np.empty(len(counts), dtype=np.int64)
         starts[order] = np.concatenate([[0], np.cumsum(counts[order])[:-1]])
@@ -65,7 +64,7 @@ def make_plan(centres: npt.NDArray[np.float32], counts: list[IntArray], n_parts:
 
 
 def _bisect(
-    links: csr_array, counts: IntArray, members: IntArray, first: int, n_parts: int, part_of: npt.NDArray[np.int32]
+    links: csr_array, counts: IntArray, members: IntArray, first: int, n_parts: int, part_of: IndexArray
 ) -> None:
     """Parts first … first + n_parts − 1 for the lists `members`: halves by the second eigenvector, and so on."""
     from masked_subspace.label.eigen import leading_eigenpairs

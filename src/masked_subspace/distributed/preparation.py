@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import FloatArray
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import BoolArray, IndexArray, IntArray, Record
 from masked_subspace.distributed.centres import trained_centres
 from masked_subspace.distributed.plan import Plan, make_plan
 from masked_subspace.distributed.preparation import block_facts, learn_preparation, prepared
 from masked_subspace.distributed.tasks import Result, Workers, task
 from masked_subspace.represent.neighbors.list_sizes import list_numbers
 
-IntArray = npt.NDArray[np.integer[Any]]
 Rows = npt.NDArray[np.float32]
 
 _PART_BYTES = 1 << 26
@@ -26,7 +26,7 @@ class Pile:
     """Some samples: prepared rows, the lists each looks into (its home first), and their numbers in the input."""
 
     rows: Rows
-    probes: npt.NDArray[np.int32]
+    probes: IndexArray
     ids: npt.NDArray[np.int64]
 
 
@@ -37,7 +37,7 @@ class Parts:
     plan: Plan
     planned: Result  # the plan where the workers find it
     piles: list[Result]  # one `Pile` a part, in the order of the plan
-    looks_into: npt.NDArray[np.bool_]  # parts × lists
+    looks_into: BoolArray  # parts × lists
     preparation: Result
 
 
@@ -46,9 +46,7 @@ def default_parts(n: int, d: int, n_lists: int) -> int:
     return int(min(n_lists, np.clip(-(-n * d * 4 // _PART_BYTES), _FEWEST_PARTS, _MOST_PARTS)))
 
 
-def shuffle_by_list(
-    workers: Workers, blocks: list[Result], sizes: list[int], d: int, m: int, options: dict[str, Any]
-) -> Parts:
+def shuffle_by_list(workers: Workers, blocks: list[Result], sizes: list[int], d: int, m: int, options: Record) -> Parts:
     """Prepare the rows, train the lists, plan the parts and send every row to its part.
 
     `options`: center, normalize, seed, and n_parts (None: by size).
@@ -93,16 +91,16 @@ def home_counts(pile: Pile, n_lists: int) -> IntArray:
     return np.bincount(pile.probes[:, 0], minlength=n_lists)
 
 
-def looked_into(pile: Pile, plan: Plan) -> npt.NDArray[np.bool_]:
+def looked_into(pile: Pile, plan: Plan) -> BoolArray:
     """For each part, the lists into which its samples look."""
     flags = np.zeros((plan.n_parts, len(plan.counts)), dtype=bool)
     flags[plan.part_of[pile.probes[:, :1]], pile.probes] = True
     return flags
 
 
-def any_of(flags: list[npt.NDArray[np.bool_]]) -> npt.NDArray[np.bool_]:
+def any_of(flags: list[BoolArray]) -> BoolArray:
     """The flags of all blocks together."""
-    together: npt.NDArray[np.bool_] = np.logical_or.reduce(flags)
+    together: BoolArray = np.logical_or.reduce(flags)
     return together
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import IndexArray, Record
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of
 from masked_subspace.distributed.tasks import Result, pick, task
 
-IndexArray = npt.NDArray[np.int32]
 Rows = npt.NDArray[np.float32]
 
 _ROWS_AT_ONCE = 1 << 16  # samples of one task: bounds the rows of other parts that it has to hold
@@ -102,7 +102,7 @@ def stack_links(pieces: list[csr_array], n_rows: int, n: int) -> csr_array:
     return links
 
 
-def decide_settings(parts: Parts, candidates: list[Result], representer: dict[str, Any], seed: int) -> Result:
+def decide_settings(parts: Parts, candidates: list[Result], representer: Record, seed: int) -> Result:
     """Every "auto" of a `MaskedRepresenter(**representer)`, decided on a seeded sample of the small problems.
 
     The sample is the one that one process would draw.
@@ -143,7 +143,7 @@ def wanted_rows(sampled: list[tuple[npt.NDArray[np.int64], IndexArray]], plan: P
 
 
 def settings_from(
-    representer: dict[str, Any],
+    representer: Record,
     sampled: list[Any],
     wanted: npt.NDArray[np.int64],
     rows: list[Rows],

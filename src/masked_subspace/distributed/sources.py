@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from masked_subspace._common.types import Array
 
 BLOCK_BYTES = 1 << 26
 
@@ -49,7 +50,7 @@ def _open_npy(path: Path, rows_a_block: int | None) -> Any:
     return _stacked(read_npy_rows, [(str(path), *ends) for ends in ranges], [b - a for a, b in ranges], d, mapped.dtype)
 
 
-def read_npy_rows(path: str, start: int, stop: int) -> npt.NDArray[Any]:
+def read_npy_rows(path: str, start: int, stop: int) -> Array:
     """Rows start..stop of a `.npy` file, read and not mapped: pages of a map would count as this process's memory."""
     mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     width = mapped.shape[1]
@@ -76,7 +77,7 @@ def _open_parquet(path: Path) -> Any:
     return _stacked(read_row_group, places, sizes, first.shape[1], first.dtype)
 
 
-def read_row_group(path: str, group: int) -> npt.NDArray[Any]:
+def read_row_group(path: str, group: int) -> Array:
     """One row group of a Parquet file as a matrix, all its columns in order."""
     from pyarrow import parquet, types
 

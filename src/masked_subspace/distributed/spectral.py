@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import BoolArray, FloatArray, IndexArray
 from masked_subspace.distributed.eigen import leading_eigenvectors
 from masked_subspace.distributed.graph import BlockGraph, normalized
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres, nearest_centre
 from masked_subspace.distributed.pieces import placed_samples
 from masked_subspace.distributed.tasks import Result, Workers, task
-
-FloatArray = npt.NDArray[np.floating[Any]]
-BoolArray = npt.NDArray[np.bool_]
 
 # ‖Sv − λv‖ at which a vector is good enough, as in `label.embedding`.
 _TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
@@ -140,6 +138,6 @@ def relative_move(new: FloatArray, old: FloatArray, sums: list[Any]) -> float:
     return float(((new - old) ** 2).sum() / max(variance, np.finfo(float).tiny))
 
 
-def nearest_labels(rows: FloatArray, centres: FloatArray) -> npt.NDArray[np.int32]:
+def nearest_labels(rows: FloatArray, centres: FloatArray) -> IndexArray:
     """The nearest centre of each row."""
     return nearest_centre(rows, centres)[0]

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Self
 
-import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -25,6 +24,7 @@ from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.reporting import ReportMixin
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
+from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
 from masked_subspace.estimators.voting import embedding_margin
 from masked_subspace.label.graph import KINDS
@@ -37,13 +37,10 @@ from masked_subspace.rows.checks import check_samples, is_counts, refuse_degener
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import View
 
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
-
 # Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
 _OF_SOME_FITS = ("noise_", "outliers_", "member_labels_", "choices_")
 
-SHARED_CONSTRAINTS: dict[str, Any] = {
+SHARED_CONSTRAINTS: Record = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "affinity": [StrOptions(set(KINDS))],
     "n_links": [Interval(Integral, 1, None, closed="left")],
@@ -81,7 +78,7 @@ class Fit:
     preparation: Preparation
     rows: FloatArray
     rounds: RoundsResult
-    choices: list[dict[str, Any]] | None = None
+    choices: list[Record] | None = None
     outliers: csr_array | None = None
 
 
@@ -104,7 +101,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     cut, center, normalize, constraints, random_state, n_jobs, verbose`.
     """
 
-    _parameter_constraints: dict[str, Any] = SHARED_CONSTRAINTS
+    _parameter_constraints: Record = SHARED_CONSTRAINTS
 
     n_clusters: int
     affinity: str
@@ -217,7 +214,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self.certainty_: FloatArray = embedding_margin(labeling) if last.certainty is None else last.certainty
         self.n_iter_: int = int(solution.n_iter)
         self.n_rounds_: int = len(result.history)
-        self.history_: list[dict[str, Any]] = result.history
+        self.history_: list[Record] = result.history
         self.round_affinities_: list[csr_array] = [one.affinity for one in result.labelings]
         self.round_labels_: list[IntArray] = [one.labels for one in result.labelings]
         self.soft_mask_ = result.soft_mask
@@ -229,7 +226,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         if last.votes:
             self.member_labels_: list[IntArray] = last.votes
         if fit.choices is not None:
-            self.choices_: list[dict[str, Any]] = fit.choices
+            self.choices_: list[Record] = fit.choices
 
     def _warn_if_not_converged(self, solution: SolverResult) -> None:
         if solution.converged:

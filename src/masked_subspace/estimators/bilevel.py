@@ -6,7 +6,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from masked_subspace.estimators.base import FloatArray, SelfExpressiveClusterer, Task
+from masked_subspace._common.types import FloatArray
+from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.labeler import GraphLabeler, Labeling
 from masked_subspace.masks.resolve import first_soft_mask

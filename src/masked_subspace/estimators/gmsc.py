@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from masked_subspace.estimators.base import FloatArray, Task
+from masked_subspace._common.types import FloatArray
+from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described

@@ -13,7 +13,8 @@ from sklearn.utils.validation import _check_n_features
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.threads import thread_count
-from masked_subspace.estimators.base import Fit, FloatArray, SelfExpressiveClusterer, Task
+from masked_subspace._common.types import FloatArray
+from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.label.consensus import shares_of_votes

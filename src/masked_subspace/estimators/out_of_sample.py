@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.threads import thread_count
-from masked_subspace.estimators.voting import FloatArray, IntArray, placed_by, voters_of
+from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.subspaces import distances_to, subspaces_of
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.rows.checks import check_samples

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from masked_subspace.estimators.base import Fit, FloatArray, Task
+from masked_subspace._common.types import FloatArray, Record
+from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.defaults import (
     CONSENSUS_STRENGTH,
@@ -251,7 +252,7 @@ class RMSC(MaskedClusterer):
 
         return judged_ways(X, recipe, evidence, task.events, permitted=permitted)
 
-    def _ensemble(self, task: Task, views: Sequence[View], way: Way | None, choices: list[dict[str, Any]]) -> Fit:
+    def _ensemble(self, task: Task, views: Sequence[View], way: Way | None, choices: list[Record]) -> Fit:
         """Members of these views; the first ballot is the judge's where it saw all samples."""
         cleaned, outliers = self._without_outliers(task)
         X, recipe = cleaned, self._recipe(len(cleaned), task.seed)
@@ -279,9 +280,7 @@ class RMSC(MaskedClusterer):
         ]
         return max(found, key=lambda one: one[1][0].gap, default=None)
 
-    def _closed_form(
-        self, task: Task, found: tuple[Preparation, list[Rank]] | None, choices: list[dict[str, Any]]
-    ) -> Fit:
+    def _closed_form(self, task: Task, found: tuple[Preparation, list[Rank]] | None, choices: list[Record]) -> Fit:
         assert found is not None
         preparation, ranks = found
         directions = preparation.apply(task.X)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.solve import represent_over
 from masked_subspace.represent.sparsity import mean_square
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
-
 
 # Settings of a code that votes, in mean squared row norms: a slow continuation from a small penalty gives short codes,
 # in which a training sample finds itself (λ, γ, μ₀, p).

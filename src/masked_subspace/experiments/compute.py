@@ -18,6 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace._common.provenance import code_version, provenance
+from masked_subspace._common.types import Array, Record
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.results import as_json
 from masked_subspace.experiments.settings import Cell, Fit
@@ -69,7 +70,7 @@ def cell_keys(cell: Cell, data_hash: str) -> tuple[str, str]:
     return exact, loose
 
 
-def identity(cell: Cell, trial: Trial) -> dict[str, Any]:
+def identity(cell: Cell, trial: Trial) -> Record:
     """The columns that say what a cell is."""
     return {
         "loose_key": cell_keys(cell, trial.hash)[1],
@@ -85,7 +86,7 @@ def identity(cell: Cell, trial: Trial) -> dict[str, Any]:
     }
 
 
-def fit_estimator(fit: Fit, X: npt.NDArray[Any], n_clusters: int, seed: int, threads: int) -> Any:
+def fit_estimator(fit: Fit, X: Array, n_clusters: int, seed: int, threads: int) -> Any:
     """A fitted estimator, its first mask coming from another fit's labels if the setting says so."""
     estimator = prepared_estimator(fit, X, n_clusters, seed, threads)
     with warnings.catch_warnings(), threadpool_limits(limits=threads):
@@ -93,7 +94,7 @@ def fit_estimator(fit: Fit, X: npt.NDArray[Any], n_clusters: int, seed: int, thr
         return estimator.fit(X)
 
 
-def prepared_estimator(fit: Fit, X: npt.NDArray[Any], n_clusters: int, seed: int, threads: int) -> Any:
+def prepared_estimator(fit: Fit, X: Array, n_clusters: int, seed: int, threads: int) -> Any:
     """The estimator before its fit; the labels that its mask comes from are computed here, outside its clock."""
     parameters = dict(fit.parameters)
     if fit.mask_from is not None:
@@ -102,7 +103,7 @@ def prepared_estimator(fit: Fit, X: npt.NDArray[Any], n_clusters: int, seed: int
     return make_estimator(fit.method, n_clusters, parameters, seed, threads)
 
 
-def compute(cell: Cell, trial: Trial, threads: int) -> dict[str, Any]:
+def compute(cell: Cell, trial: Trial, threads: int) -> Record:
     """Fit and score; the result's columns. `seconds` is the time of the affinity, without the last spectral step."""
     _warm_up(cell.fit, threads)
     estimator = prepared_estimator(cell.fit, trial.X, trial.n_clusters, cell.trial, threads)
@@ -134,7 +135,7 @@ def compute(cell: Cell, trial: Trial, threads: int) -> dict[str, Any]:
     }
 
 
-def failure(error: Exception, threads: int) -> dict[str, Any]:
+def failure(error: Exception, threads: int) -> Record:
     """The columns of a cell that could not be computed."""
     return {
         "state": "failed",

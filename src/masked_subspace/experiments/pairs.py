@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import Array
 from masked_subspace.experiments.compute import load_trial
 from masked_subspace.experiments.graphs import METHODS, graphs_of
 from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry, table_entry
 from masked_subspace.report.record import Table
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

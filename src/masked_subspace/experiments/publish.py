@@ -6,11 +6,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from masked_subspace._common.files import write_bytes, write_text
 from masked_subspace._common.progress import Events, SilentEvents, track
 from masked_subspace._common.provenance import code_version, commit, processor
+from masked_subspace._common.types import Record
 from masked_subspace.datasets import DatasetError
 from masked_subspace.experiments.compute import load_trial
 from masked_subspace.experiments.figures import figure1, figure2, figure3, figure4
@@ -158,7 +158,7 @@ def report_content(folder: Path) -> ReportContent:
     """The page of all parts that were published in a folder; of two that hold the same table, the newer one counts."""
     tables: dict[str, Table] = {}
     figures: dict[str, Figure] = {}
-    facts: dict[str, Any] = {}
+    facts: Record = {}
     paths = [path for part in _PARTS if (path := folder / f"{part}.json").exists()]
     for path in sorted(paths, key=lambda path: path.stat().st_mtime):
         stored = json.loads(path.read_text(encoding="utf-8"))
@@ -177,7 +177,7 @@ def report_content(folder: Path) -> ReportContent:
     )
 
 
-def _table(stored: dict[str, Any]) -> Table:
+def _table(stored: Record) -> Table:
     return Table(
         title=stored["title"],
         columns=tuple(stored["columns"]),

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from masked_subspace._common.files import FileError, ensure_folder
+from masked_subspace._common.types import Record
 
 DATABASE = "results.sqlite"
 _VERSION = 1  # of the tables below; another number is another program's file
@@ -174,7 +175,7 @@ class Results:
         with self._writing() as connection:
             connection.execute("DELETE FROM cells WHERE key = ? AND state = 'claimed'", (key,))
 
-    def get(self, key: str, loose_key: str | None = None) -> dict[str, Any] | None:
+    def get(self, key: str, loose_key: str | None = None) -> Record | None:
         """A finished or failed cell; with `loose_key` also one that other code computed, the newest first."""
         row = next(iter(self._rows("SELECT * FROM cells WHERE key = ?", (key,))), None)
         if (row is None or row["state"] != "done") and loose_key is not None:
@@ -182,7 +183,7 @@ class Results:
             row = next(iter(self._rows(query, (loose_key,))), row)
         return None if row is None or row["state"] == "claimed" else dict(row)
 
-    def all_done(self) -> list[dict[str, Any]]:
+    def all_done(self) -> list[Record]:
         """Every finished cell."""
         return [dict(row) for row in self._rows("SELECT * FROM cells WHERE state = 'done' ORDER BY key")]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import packages_distributions, version
 from importlib.resources import files
-from typing import Any
 
 from masked_subspace import registry
+from masked_subspace._common.types import Record
 from masked_subspace.registry import METHODS, SettingError, did_you_mean, match
 
 SETTINGS = ("paper", "paper-literal", "tuned", "auto")
@@ -21,11 +21,11 @@ class Fit:
     """A method with its parameters, and if it needs one the fit whose labels give its first mask."""
 
     method: str
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: Record = field(default_factory=dict)
     mask_from: Fit | None = None
     package: dict[str, str] = field(default_factory=dict)  # whose clusterer it is, if not ours, and which version
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Record:
         """As JSON can hold it; part of a cell's key."""
         return {
             **({"package": self.package} if self.package else {}),
@@ -48,7 +48,7 @@ class Cell:
 
 
 @cache
-def _toml(name: str) -> dict[str, Any]:
+def _toml(name: str) -> Record:
     source = files("masked_subspace.experiments").joinpath("data", f"{name}.toml")
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
@@ -58,7 +58,7 @@ def table_names() -> tuple[str, ...]:
     return tuple(name for name, entry in _toml("tables").items() if "metrics" in entry)
 
 
-def table_entry(table: str) -> dict[str, Any]:
+def table_entry(table: str) -> Record:
     """What tables.toml says about a table."""
     return dict(_toml("tables")[table])
 
@@ -81,17 +81,17 @@ def method_title(row: str) -> str:
     return str(_rows().get(row, {}).get("title", own))
 
 
-def _rows() -> dict[str, dict[str, Any]]:
+def _rows() -> dict[str, Record]:
     """What settings.toml says about each row under `auto`."""
     return {row: entry for row, entry in _toml("settings")["auto"].items() if isinstance(entry, dict)}
 
 
-def paper_numbers(table: str, dataset: str, row: str) -> dict[str, Any]:
+def paper_numbers(table: str, dataset: str, row: str) -> Record:
     """What the paper prints for this cell; empty if nothing."""
     return dict(_toml("paper").get(table, {}).get(dataset, {}).get(row, {}))
 
 
-def paper_entry(part: str) -> dict[str, Any]:
+def paper_entry(part: str) -> Record:
     """Numbers of the paper that are not cells (Table 3, Figure 1)."""
     return dict(_toml("paper")[part])
 
@@ -120,7 +120,7 @@ def resolve(setting: str, row: str, dataset: str) -> Fit | None:
     return Fit(method, merged, mask_from)
 
 
-def _merged(setting: str, row: str, dataset: str) -> dict[str, Any]:
+def _merged(setting: str, row: str, dataset: str) -> Record:
     entry = _toml("settings")[setting][row]
     own = {**entry.get("all", {}), **entry.get(dataset, {})}
     like = own.pop("like", None)

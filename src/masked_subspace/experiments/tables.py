@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from masked_subspace._common.types import Record
 from masked_subspace.experiments.compute import cell_keys
 from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import (
@@ -108,7 +109,7 @@ def _row(group: Sequence[Cell], known: dict[tuple[str, int], str], results: Resu
     )
 
 
-def _measure(metric: str, done: Sequence[dict[str, Any]], printed: dict[str, Any]) -> Measure:
+def _measure(metric: str, done: Sequence[Record], printed: Record) -> Measure:
     values = np.array([row[metric] for row in done], dtype=float) * (100.0 if metric in _PERCENT else 1.0)
     paper = [*printed.get(metric, ()), None, None]
     spread = float(values.std(ddof=1)) if len(values) > 1 else None

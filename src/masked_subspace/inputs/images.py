@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from masked_subspace._common.types import Array
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size
 from masked_subspace.inputs.samples import (
-    Array,
     InputError,
     MissingExtraError,
     Samples,

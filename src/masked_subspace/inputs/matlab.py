@@ -11,10 +11,10 @@ import numpy as np
 from scipy.io import loadmat, whosmat
 from scipy.sparse import issparse
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import (
     LABEL_NAMES,
-    Array,
     InputError,
     Samples,
     Source,
@@ -46,7 +46,7 @@ def variables(path: Path, shown: str, limit: int) -> dict[str, tuple[int, ...]]:
     return found
 
 
-def load(path: Path, names: list[str], shown: str) -> dict[str, Any]:
+def load(path: Path, names: list[str], shown: str) -> Record:
     """These variables."""
     with decoding(shown, ".mat"):
         loaded = loadmat(path, variable_names=names)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from masked_subspace._common.types import Array
 from masked_subspace.inputs.limits import decoding
-from masked_subspace.inputs.samples import Array, Samples, Source, checked_matrix
+from masked_subspace.inputs.samples import Samples, Source, checked_matrix
 from masked_subspace.inputs.zipped import read_array
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.inputs.limits import TEXT_BYTES, check_size, regular_file
 from masked_subspace.inputs.samples import InputError, Samples
 from masked_subspace.inputs.text import cell_text, clean_text
@@ -27,12 +27,12 @@ class KnownPairs:
     cannot_link: npt.NDArray[np.int64]
     repeated: int = 0  # lines that said again what another line says
 
-    def fit_arguments(self) -> dict[str, Any]:
+    def fit_arguments(self) -> Record:
         """Keywords for an estimator's `fit`; pairs of a kind nobody gave are left out."""
         pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
         return {name: array for name, array in pairs.items() if len(array)}
 
-    def kept_by(self, labels: npt.NDArray[Any]) -> tuple[int, int]:
+    def kept_by(self, labels: Array) -> tuple[int, int]:
         """How many must-links and how many cannot-links a clustering keeps."""
         together, apart = (labels[pairs] for pairs in (self.must_link, self.cannot_link))
         return int((together[:, 0] == together[:, 1]).sum()), int((apart[:, 0] != apart[:, 1]).sum())

@@ -12,9 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.inputs.text import clean_text, listed
-
-Array = npt.NDArray[Any]
 
 LABEL_NAMES = frozenset({"label", "labels", "target", "class", "y", "truth", "gnd"})
 
@@ -67,7 +66,7 @@ class Column:
     why: str = ""
     missing: int = 0
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Record:
         """As JSON can hold it."""
         return {"name": self.name, "role": self.role, "why": self.why, "missing": self.missing}
 

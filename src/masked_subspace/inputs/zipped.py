@@ -14,8 +14,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy_format
 
+from masked_subspace._common.types import Array
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
-from masked_subspace.inputs.samples import Array, InputError
+from masked_subspace.inputs.samples import InputError
 from masked_subspace.inputs.text import clean_text
 
 

@@ -13,21 +13,18 @@ the community seen first, so the result depends on the graph and the order of vi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 from scipy.sparse import csr_array
 
-IntArray = npt.NDArray[np.integer[Any]]
+from masked_subspace._common.types import IndexArray, IntArray
 
 _LEVELS = 20
 
 
-def find_communities(W: csr_array, resolution: float, order: IntArray) -> npt.NDArray[np.int32]:
+def find_communities(W: csr_array, resolution: float, order: IntArray) -> IndexArray:
     """Communities 0 … of the symmetric graph W. `order` is a permutation: who is visited first."""
-    labels: npt.NDArray[np.int32] = _leiden(
+    labels: IndexArray = _leiden(
         W.indptr.astype(np.int64, copy=False),
         W.indices.astype(np.int32, copy=False),
         W.data.astype(np.float64, copy=False),

@@ -7,17 +7,13 @@ normalised eigenvectors are left singular vectors of D^-½H/√M, so they come f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, hstack
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.embedding import unit_rows, vectors_to_weigh, weighted
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 
 def membership(labelings: Sequence[IntArray]) -> csr_array:

@@ -9,16 +9,13 @@ a dense region, does not swallow the others; a sample goes to the cluster whose 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.embedding import normalized_graph
 
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 Settle = Callable[[IntArray, FloatArray], IntArray]
 
 # Measured in docs/findings/semi_supervised.md: .9 to .99 differ by up to 3 points, none of them best everywhere.

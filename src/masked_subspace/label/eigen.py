@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs, with_fixed_signs
+from masked_subspace._common.types import FloatArray
 
-FloatArray = npt.NDArray[np.floating[Any]]
 Weights = Callable[[FloatArray], FloatArray]
 
 _DEGREE = 14

@@ -7,16 +7,14 @@ graphs and isolated samples are normal: they are what subspace clustering aims a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from masked_subspace._common.types import BoolArray, FloatArray
 from masked_subspace.label.eigen import leading_eigenpairs
 
-FloatArray = npt.NDArray[np.floating[Any]]
 Components = int | str | None
 
 _LONGEST_DIFFUSION = 512.0
@@ -30,7 +28,7 @@ class Embedding:
 
     vectors: FloatArray
     values: FloatArray
-    placed: npt.NDArray[np.bool_]
+    placed: BoolArray
 
 
 def spectral_embedding(
@@ -59,7 +57,7 @@ def spectral_embedding(
     return Embedding(rows, values, placed & (np.abs(rows).max(axis=1) > 0))
 
 
-def large_pieces(W: csr_array, n_clusters: int) -> npt.NDArray[np.bool_]:
+def large_pieces(W: csr_array, n_clusters: int) -> BoolArray:
     """Which samples lie in pieces large enough to matter.
 
     With no more pieces than clusters, all do. Otherwise pieces below a tenth of the mean cluster size would each claim
@@ -69,7 +67,7 @@ def large_pieces(W: csr_array, n_clusters: int) -> npt.NDArray[np.bool_]:
     if n_pieces <= n_clusters:
         return np.ones(W.shape[0], dtype=bool)
     size = np.bincount(piece, minlength=n_pieces)
-    large: npt.NDArray[np.bool_] = (size >= min(0.1 * W.shape[0] / n_clusters, size.max()))[piece]
+    large: BoolArray = (size >= min(0.1 * W.shape[0] / n_clusters, size.max()))[piece]
     return large
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 from scipy.sparse import csr_array, issparse, vstack
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
 
 KINDS: tuple[str, ...] = ("top-k", "symmetric", "normalized", "unit-length", "code-neighbors", "shape-interaction")
@@ -71,7 +71,7 @@ def rows_of_unit_length(links: csr_array) -> csr_array:
     return _rows_divided(links, np.sqrt((links * links).sum(axis=1)))
 
 
-def _rows_divided(links: csr_array, sizes: npt.NDArray[np.floating[Any]]) -> csr_array:
+def _rows_divided(links: csr_array, sizes: FloatArray) -> csr_array:
     scale = 1 / np.where(sizes > 0, sizes, 1).astype(links.dtype)
     return csr_array((links.data * np.repeat(scale, np.diff(links.indptr)), links.indices, links.indptr), links.shape)
 
@@ -123,7 +123,7 @@ def _largest_of_rows(  # type: ignore[no-untyped-def]
 
 def _shape_interaction(Z: Any, rank: int | None, power: float) -> csr_array:
     """W = |M Mᵀ|^power elementwise, M = U Σ^½ with unit rows, from the skinny SVD of the symmetric part of Z."""
-    dense: npt.NDArray[np.floating] = Z.toarray() if issparse(Z) else np.asarray(Z)
+    dense: FloatArray = Z.toarray() if issparse(Z) else np.asarray(Z)
     values, U = eigenpairs((dense + dense.T) / 2)
     order = np.argsort(-np.abs(values))
     values, U = np.abs(values[order]), U[:, order]
@@ -132,7 +132,7 @@ def _shape_interaction(Z: Any, rank: int | None, power: float) -> csr_array:
     return power_graph(M, power, negative=0.0)
 
 
-def power_graph(M: npt.NDArray[np.floating[Any]], power: float, *, negative: float) -> csr_array:
+def power_graph(M: FloatArray, power: float, *, negative: float) -> csr_array:
     """W = (M Mᵀ)^power elementwise for M with its rows brought to unit length; `negative` times what is below 0."""
     norms = np.linalg.norm(M, axis=1, keepdims=True)
     M = M / np.where(norms > 0, norms, 1)

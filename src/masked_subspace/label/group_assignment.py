@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from masked_subspace.masks.base import FloatArray, IntArray
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 from masked_subspace.masks.pairs import KnownPairs
 
 
@@ -89,7 +89,7 @@ def _local_conflicts(
 def _colour(
     cost: FloatArray,
     avoid: list[npt.NDArray[np.intp]],
-    is_anchored: npt.NDArray[np.bool_],
+    is_anchored: BoolArray,
     n_clusters: int,
     budget: int = 20_000,
 ) -> IntArray:

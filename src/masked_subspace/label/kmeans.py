@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.kmeans_seeding import SpreadCentres
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 # The weight of a sample whose cluster is known, in mean clusters.
 ANCHOR_WEIGHT = 0.1

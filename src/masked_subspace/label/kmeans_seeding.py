@@ -7,14 +7,10 @@ where one restart at a time reads all rows for a handful of candidates.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
+from masked_subspace._common.types import FloatArray, IntArray
 
 
 class SpreadCentres:

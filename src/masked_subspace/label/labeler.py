@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 from masked_subspace.label.diffusion import Settle, cluster_worth, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
 from masked_subspace.label.graph import affinity_matrix
@@ -18,9 +18,6 @@ from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors
 from masked_subspace.label.modularity import link_shares, modularity_cut
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ def _split_by_rows(labels: IntArray, n_clusters: int, X: FloatArray, seed: int) 
 
 def label_rows(
     embedding: FloatArray,
-    placed: npt.NDArray[np.bool_],
+    placed: BoolArray,
     W: csr_array,
     n_clusters: int,
     evidence: Evidence,
@@ -220,7 +217,7 @@ def numbered_by_appearance(labels: IntArray) -> IntArray:
     return rank[codes]
 
 
-def attach_to_nearest(labels: IntArray, placed: npt.NDArray[np.bool_], X: FloatArray) -> None:
+def attach_to_nearest(labels: IntArray, placed: BoolArray, X: FloatArray) -> None:
     """Give each sample that the graph left alone the label of its nearest placed sample by |cosine|, in place."""
     alone = np.flatnonzero(~placed)
     home = np.flatnonzero(placed)

@@ -7,15 +7,12 @@ the largest are split from inside. Small communities join the large one they are
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import BoolArray, IndexArray, IntArray
 from masked_subspace.label.communities import find_communities
-
-IntArray = npt.NDArray[np.integer[Any]]
 
 # Resolutions between which every graph seen has from one to n communities, and steps that tell them apart to 2 %.
 _LOWEST, _HIGHEST, _STEPS = 1e-3, 1e3, 16
@@ -23,7 +20,7 @@ _LARGE_SHARE = 0.1
 _SPLITS = 8
 
 
-def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> npt.NDArray[np.int32]:
+def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> IndexArray:
     """Clusters 0 … K − 1 by modularity; −1 for samples without a path to any of them.
 
     Fewer than K come out only where no community with two samples is left to split.
@@ -61,7 +58,7 @@ def _search(W: csr_array, n_clusters: int, least: float, order: IntArray) -> tup
     return best, best_resolution
 
 
-def _large_only(found: IntArray, least: float) -> npt.NDArray[np.int32]:
+def _large_only(found: IntArray, least: float) -> IndexArray:
     """Large communities numbered from the largest; −1 for samples of small ones."""
     size = np.bincount(found)
     ranked = np.argsort(-size, kind="stable")
@@ -81,7 +78,7 @@ def between(W: csr_array, labels: IntArray, n_labels: int) -> npt.NDArray[np.flo
     return weight.astype(np.float64).reshape(n_labels, n_labels)
 
 
-def _merged(W: csr_array, labels: npt.NDArray[np.int32], n_clusters: int, resolution: float) -> npt.NDArray[np.int32]:
+def _merged(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float) -> IndexArray:
     """While there are too many clusters, merge the two whose union costs modularity least."""
     count = int(labels.max()) + 1
     if count <= n_clusters:
@@ -102,13 +99,11 @@ def _merged(W: csr_array, labels: npt.NDArray[np.int32], n_clusters: int, resolu
         alive[b] = False
         name[name == b] = a
     kept = np.cumsum(alive) - 1
-    merged: npt.NDArray[np.int32] = np.where(labels >= 0, kept[name][labels], -1).astype(np.int32)
+    merged: IndexArray = np.where(labels >= 0, kept[name][labels], -1).astype(np.int32)
     return merged
 
 
-def _split(
-    W: csr_array, labels: npt.NDArray[np.int32], n_clusters: int, resolution: float, order: IntArray
-) -> npt.NDArray[np.int32]:
+def _split(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float, order: IntArray) -> IndexArray:
     """While there are too few clusters, split the largest that can be split into its two largest communities."""
     labels = labels.copy()
     count = int(labels.max()) + 1
@@ -131,20 +126,20 @@ def _split(
     return labels
 
 
-def _two_parts(W: csr_array, resolution: float, order: IntArray) -> npt.NDArray[np.bool_] | None:
+def _two_parts(W: csr_array, resolution: float, order: IntArray) -> BoolArray | None:
     """Which samples leave: the communities of a finer partition, gathered into two halves of least cut."""
     for _ in range(_SPLITS):
         found = find_communities(W, resolution, order)
         count = int(found.max()) + 1
         if count > 1:
             halves = _merged(W, _large_only(found, 0.0), 2, resolution)
-            leaving: npt.NDArray[np.bool_] = halves == 1
+            leaving: BoolArray = halves == 1
             return leaving
         resolution *= 2
     return None
 
 
-def _attached(W: csr_array, labels: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def _attached(W: csr_array, labels: IndexArray) -> IndexArray:
     """Samples of small communities follow their links, step by step; who has no path keeps −1."""
     labels = labels.copy()
     count = int(labels.max()) + 1

@@ -17,17 +17,13 @@ such as pixels, have more directions above the edge than a model with the same n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import Bunch
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.masks.base import row_blocks
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 # The largest variance of a finite sample of noise lies around the edge, not below it.
 _ABOVE_EDGE = 1.1

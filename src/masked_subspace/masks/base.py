@@ -9,11 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.floating]
-IntArray = npt.NDArray[np.integer]
-BoolArray = npt.NDArray[np.bool_]
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 
 _BLOCK_BYTES = 1 << 25
 

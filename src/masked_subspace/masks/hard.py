@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace.masks.base import BoolArray, HardMask, IntArray
+from masked_subspace._common.types import BoolArray, IntArray
+from masked_subspace.masks.base import HardMask
 
 
 class DiagonalMask(HardMask):

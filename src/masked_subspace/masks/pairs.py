@@ -10,7 +10,8 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from masked_subspace.masks.base import BoolArray, FloatArray, HardMask, IntArray, SoftMask
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
+from masked_subspace.masks.base import HardMask, SoftMask
 
 Constraints = Literal["soft", "hard"]
 _PairInput = npt.ArrayLike | None

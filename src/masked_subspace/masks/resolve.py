@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from masked_subspace.masks.base import FloatArray, HardMask, IntArray, SoftMask
+from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.hard import AllOf, DiagonalMask, PatternMask
 from masked_subspace.masks.neighbors import NeighborMask
 from masked_subspace.masks.pairs import ApartMask, KnownPairs

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace.masks.base import FloatArray, IntArray, SoftMask, row_blocks
+from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.masks.base import SoftMask, row_blocks
 
 Orientation = Literal["corrected", "paper"]
 
@@ -73,7 +74,7 @@ class ConsensusMask(SoftMask):
 
     def __init__(
         self,
-        labelings: Sequence[npt.ArrayLike] | npt.NDArray[np.integer],
+        labelings: Sequence[npt.ArrayLike] | IntArray,
         strength: float = 1.1,
         *,
         weights: npt.ArrayLike | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import Array
 
 
 def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
@@ -17,7 +17,7 @@ def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
         yield start, min(n_rows, start + block_size)
 
 
-def read_rows(X: Any, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+def read_rows(X: Any, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> Array:
     """Rows start..stop of an array-like as a C-contiguous array in memory; only they are read."""
     return np.ascontiguousarray(np.asarray(X[start:stop]), dtype=dtype)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.types import Record
 from masked_subspace.parallel.engine import Block, Result, Shared
 from masked_subspace.parallel.mapped import MappedArray
 
@@ -86,7 +87,7 @@ class DaskEngine:
             for _, future, _ in waiting:
                 _forget(future)
 
-    def _submit(self, work: Any, shared: Any, places: dict[str, Any], block: Any) -> Any:
+    def _submit(self, work: Any, shared: Any, places: Record, block: Any) -> Any:
         light = replace(shared, **dict.fromkeys(places)) if places else shared
         # Results travel back at once and are never looked up again, so keys need not be pure.
         return self.client.submit(_on_worker, work, light, places, block, pure=False, retries=0)
@@ -133,7 +134,7 @@ class DaskEngine:
             time.sleep(_POLL_SECONDS)
             alone_since = self._check_alive(alone_since)
 
-    def _send(self, shared: Any) -> dict[str, Any]:
+    def _send(self, shared: Any) -> Record:
         """Futures of the large arrays among the fields of `shared`; what is on the workers already stays there."""
         if not is_dataclass(shared):
             return {}
@@ -165,7 +166,7 @@ def _forget(future: Any) -> None:
         return
 
 
-def _on_worker(work: Any, light: Any, places: dict[str, Any], block: Any) -> tuple[Any, str, int]:
+def _on_worker(work: Any, light: Any, places: Record, block: Any) -> tuple[Any, str, int]:
     import resource
 
     arrays = {name: place.open() if isinstance(place, MappedArray) else place for name, place in places.items()}

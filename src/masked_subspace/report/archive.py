@@ -22,6 +22,7 @@ from scipy.sparse import csr_array, save_npz
 
 from masked_subspace._common.files import FileError, write_text, write_with
 from masked_subspace._common.together import held, written_together
+from masked_subspace._common.types import Record
 from masked_subspace.inputs import InputError
 from masked_subspace.inputs.text import cell_text
 from masked_subspace.inputs.zipped import ZippedArrays
@@ -106,17 +107,17 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _details(content: ReportContent) -> dict[str, Any]:
+def _details(content: ReportContent) -> Record:
     """Everything the page needs but the final graph, which stands in a file of its own."""
     kept = replace(content, runs=(replace(content.runs[0], affinity=csr_array((0, 0))),))
     if content.images is not None and content.images.nbytes > _LARGEST_IMAGES:
         kept = replace(kept, images=None)
-    arrays: dict[str, Any] = {}
+    arrays: Record = {}
     text = json.dumps(encoded(kept, arrays))
     return {"json": np.frombuffer(text.encode("utf-8"), dtype=np.uint8), **arrays}
 
 
-def load_result(folder: Path) -> dict[str, Any]:
+def load_result(folder: Path) -> Record:
     """The sealed result.json of a complete run, its files compared with their check sums."""
     return _read_sealed(folder)[0]
 
@@ -138,7 +139,7 @@ def load_run(folder: Path) -> ReportContent:
     return content
 
 
-def _read_sealed(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
+def _read_sealed(folder: Path) -> tuple[Record, dict[str, bytes]]:
     try:
         with held(folder):
             result = _unsealed(folder / SEAL)
@@ -158,7 +159,7 @@ def _read_sealed(folder: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     return result, files
 
 
-def _unsealed(path: Path) -> dict[str, Any]:
+def _unsealed(path: Path) -> Record:
     if path.stat().st_size > _LARGEST_JSON:
         raise ValueError(f"{SEAL} is larger than any run makes it")
     result = json.loads(path.read_text(encoding="utf-8"))

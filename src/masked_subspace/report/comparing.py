@@ -9,13 +9,12 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import Array
 from masked_subspace.report.doubts import modularity
 from masked_subspace.report.fitted import run_from_estimator
 from masked_subspace.report.page import write_page
 from masked_subspace.report.profiles import feature_names_of
 from masked_subspace.report.record import ReportContent, Run, Table
-
-Array = npt.NDArray[Any]
 
 
 @overload

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array
 
 _SMALLEST_PART = 0.15  # of a cluster, for a part of it to count as a block
 _FEWEST_SAMPLES = 12  # below that a cluster is not looked into

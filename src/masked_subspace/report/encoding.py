@@ -7,9 +7,8 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array
 
 
 def encoded(values: Array) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.report.layout import nearest_centres
 from masked_subspace.report.profiles import cluster_profiles
 from masked_subspace.report.record import (
@@ -23,8 +23,6 @@ from masked_subspace.report.record import (
     readable_parameters,
 )
 from masked_subspace.report.stand_in import neighbor_graph, principal_rows
-
-Array = npt.NDArray[Any]
 
 
 def run_from_estimator(
@@ -109,7 +107,7 @@ def _number(value: Any) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def _records(estimator: Any, attribute: str) -> tuple[dict[str, Any], ...]:
+def _records(estimator: Any, attribute: str) -> tuple[Record, ...]:
     found = getattr(estimator, attribute, None)
     return tuple(plain_record(record) for record in found) if found is not None else ()
 

@@ -5,13 +5,10 @@ The attraction is the gradient of log(1 + d²), the repulsion that of −log(1 �
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array
 
 _REPELLED = 4  # random samples that push, for every pull
 

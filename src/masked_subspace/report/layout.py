@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import Array
 from masked_subspace.report.forces import pull_and_push
-
-Array = npt.NDArray[Any]
 
 _STEPS = 300
 _MOST_UPDATES = 150_000_000  # pulls along links over all sweeps: some seconds

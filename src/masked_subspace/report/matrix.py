@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.report.encoding import encoded
 from masked_subspace.report.png import data_uri, gray_png
-
-Array = npt.NDArray[Any]
 
 MAX_BINS = 400
 
@@ -28,7 +25,7 @@ class CoarseMatrix:
     scale: float
     n_left_out: int
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> Record:
         """As the page's script reads it."""
         return {
             "bins": data_uri(gray_png(self.bins)),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.report.encoding import encoded, finite, sixteen_bits, small_integers
 from masked_subspace.report.layout import graph_map, nearest_centres, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order
@@ -18,8 +17,6 @@ from masked_subspace.report.png import data_uri, sprite_sheet
 from masked_subspace.report.record import ReportContent, Run, Table
 from masked_subspace.report.verdict import verdict
 
-Array = npt.NDArray[Any]
-
 MAX_POINTS = 60_000
 MAX_AXES_VALUES = 240_000
 MAX_LINKS = 160_000  # over all rounds of a run
@@ -28,7 +25,7 @@ AXES = 6
 SHOWN_SAMPLES = 8  # most and least certain, each
 
 
-def payload(content: ReportContent) -> dict[str, Any]:
+def payload(content: ReportContent) -> Record:
     """Everything the page needs, aggregated to a bounded size."""
     shown = [certain_samples(run) for run in content.runs]
     return {
@@ -49,7 +46,7 @@ def payload(content: ReportContent) -> dict[str, Any]:
     }
 
 
-def _classes(content: ReportContent) -> dict[str, Any] | None:
+def _classes(content: ReportContent) -> Record | None:
     if content.target is None:
         return None
     values, codes = np.unique(content.target, return_inverse=True)
@@ -61,7 +58,7 @@ def _classes(content: ReportContent) -> dict[str, Any] | None:
     return {"of": small_integers(codes), "names": names, "looks": [[look.colour, look.shape] for look in looks]}
 
 
-def _sprites(content: ReportContent, shown: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def _sprites(content: ReportContent, shown: Sequence[Record]) -> Record | None:
     if content.images is None:
         return None
     wanted = [index for certain in shown for kind in ("most", "least") for group in certain[kind] for index in group]
@@ -76,7 +73,7 @@ def _sprites(content: ReportContent, shown: Sequence[dict[str, Any]]) -> dict[st
     }
 
 
-def _run(run: Run, certain: dict[str, Any], content: ReportContent) -> dict[str, Any]:
+def _run(run: Run, certain: Record, content: ReportContent) -> Record:
     clusters, codes = np.unique(run.labels, return_inverse=True)
     order = display_order(codes, run.certainty)
     looks = [cluster_look(k) for k in range(len(clusters))]
@@ -126,7 +123,7 @@ def _next_clusters(run: Run, clusters: Array, codes: Array) -> Array:
     return nearest_centres(run.embedding, codes).following
 
 
-def _rounds(run: Run, order: Array) -> list[dict[str, Any]]:
+def _rounds(run: Run, order: Array) -> list[Record]:
     """The matrices round by round in the final order and on one scale, so that only the mask makes a difference."""
     rounds = [(item.title, item.affinity) for item in run.rounds] or [("final", run.affinity)]
     if len(rounds) > MAX_ROUNDS:
@@ -140,7 +137,7 @@ def _rounds(run: Run, order: Array) -> list[dict[str, Any]]:
     return drawn
 
 
-def certain_samples(run: Run) -> dict[str, Any]:
+def certain_samples(run: Run) -> Record:
     """For each cluster the samples it is surest and least sure of, and how many are tied with the first of each."""
     most, least, tied_most, tied_least = [], [], [], []
     shown = np.round(run.certainty, 2)
@@ -154,7 +151,7 @@ def certain_samples(run: Run) -> dict[str, Any]:
     return {"most": most, "least": least, "tied_most": tied_most, "tied_least": tied_least}
 
 
-def _points(run: Run, codes: Array) -> dict[str, Any]:
+def _points(run: Run, codes: Array) -> Record:
     """The map and the embedding's principal axes, 16 bits a value; every sample up to a limit, then an even choice."""
     n = len(codes)
     chosen = np.arange(n) if n <= MAX_POINTS else np.linspace(0, n - 1, MAX_POINTS).astype(int)
@@ -169,7 +166,7 @@ def _points(run: Run, codes: Array) -> dict[str, Any]:
     }
 
 
-def _confusion(codes: Array, target: Array) -> dict[str, Any]:
+def _confusion(codes: Array, target: Array) -> Record:
     """Counts of cluster × class; `match[k]` is the class that the best one-to-one matching gives cluster k, or −1."""
     _, classes = np.unique(target, return_inverse=True)
     counts = np.zeros((codes.max() + 1, classes.max() + 1), dtype=int)
@@ -180,7 +177,7 @@ def _confusion(codes: Array, target: Array) -> dict[str, Any]:
     return {"counts": counts.tolist(), "match": match.tolist()}
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: Table) -> Record:
     return {
         "title": table.title,
         "columns": list(table.columns),

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from masked_subspace._common.types import Array, Record
 from masked_subspace.report.png import data_uri, gray_png, shrunk
 from masked_subspace.report.record import Run, Subspace
-
-Array = npt.NDArray[Any]
 
 SHOWN_DIRECTIONS = 6
 _SIDE = 40
 _MOST_CLUSTERS = 60  # with pictures; beyond that the page would be mostly these
 
 
-def subspace_panel(run: Run, images: Array | None) -> list[dict[str, Any]]:
+def subspace_panel(run: Run, images: Array | None) -> list[Record]:
     """Of each cluster: dimension, share explained, the mean and the leading directions as one strip."""
     means = _mean_images(run, images)
     panel = []

@@ -6,12 +6,10 @@ import base64
 import struct
 import zlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array
 
 
 def gray_png(pixels: Array) -> bytes:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array, Record
 
 SHOWN_FEATURES = 8
 
@@ -20,7 +19,7 @@ def feature_names_of(X: Any) -> list[str] | None:
     return None if columns is None else [str(column) for column in columns]
 
 
-def cluster_profiles(X: Any, labels: Array, names: Sequence[str] | None = None) -> tuple[dict[str, Any], ...]:
+def cluster_profiles(X: Any, labels: Array, names: Sequence[str] | None = None) -> tuple[Record, ...]:
     """For each cluster its most telling features: mean here, mean of the rest, difference in standard deviations.
 
     A cluster without a rest (there is one only) has no profile. Unknown entries (NaN) are left out of every mean.

@@ -8,12 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.provenance import versions
-
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array, Record
 
 # How `Run.certainty` was computed.
 MARGIN = "margin"  # 1 − (distance to the own centre) / (distance to the next), in the embedding
@@ -112,7 +110,7 @@ class ReportContent:
     version: str = field(default_factory=_version)
 
 
-def readable_parameters(estimator: Any) -> dict[str, Any]:
+def readable_parameters(estimator: Any) -> Record:
     """Parameters as JSON can hold them; anything larger by its type and shape."""
     if not hasattr(estimator, "get_params"):
         return {}
@@ -131,7 +129,7 @@ def readable(value: Any) -> Any:
     return repr(value)[:200] if shape is None else f"{type(value).__name__} {tuple(shape)}"
 
 
-def plain_record(record: Mapping[str, Any]) -> dict[str, Any]:
+def plain_record(record: Mapping[str, Any]) -> Record:
     """A record as JSON holds it: numbers, texts, curves, scores by name, and lists of members' settings."""
     plain = {str(key): _plain_value(value) for key, value in record.items()}
     return {key: value for key, value in plain.items() if value is not _LEFT_OUT}

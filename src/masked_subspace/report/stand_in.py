@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-Array = npt.NDArray[Any]
+from masked_subspace._common.types import Array
 
 N_NEIGHBORS = 10
 _MOST_COLUMNS = 30

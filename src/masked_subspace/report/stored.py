@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from masked_subspace._common.types import Record
 from masked_subspace.inputs import InputError
 from masked_subspace.report import record
 
@@ -17,7 +18,7 @@ _RECORDS = {cls.__name__: cls for cls in vars(record).values() if isinstance(cls
 _PARTS = ("data", "indices", "indptr")
 
 
-def encoded(value: Any, arrays: dict[str, Any], path: str = "record") -> Any:
+def encoded(value: Any, arrays: Record, path: str = "record") -> Any:
     """`value` as JSON can hold it; arrays and graphs go to `arrays` under a name that says where they belong."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from masked_subspace._common.types import Record
 from masked_subspace.report.doubts import ClusterFacts, examine, modularity
 from masked_subspace.report.record import AGREEMENT, Run
 
@@ -24,7 +25,7 @@ _MANY_UNSURE = 0.3  # a share of samples below that certainty which the headline
 _NAMED = 6  # at most so many clusters are named one by one
 
 
-def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
+def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
     """`headline`, `tone`, `points` (title, text, tone) and `next`: plain texts, made from this run's numbers."""
     clusters, codes = np.unique(run.labels, return_inverse=True)
     names = [str(cluster) for cluster in clusters]
@@ -38,7 +39,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
     if float(np.mean(run.certainty < _UNSURE)) > _MANY_UNSURE:
         tone, words = (FAIR if tone == GOOD else tone), f"{words}, with many uncertain samples"
     doubts = _doubts(facts_of, names)
-    points: list[dict[str, Any]] = [{"title": "How real", "text": reality, "tone": tone}]
+    points: list[Record] = [{"title": "How real", "text": reality, "tone": tone}]
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
     points += [_point("Certainty", _certainty(run)), _point("Not assigned", _unassigned(run))]
     if doubts:
@@ -63,11 +64,11 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> dict[str, Any]:
     }
 
 
-def _point(title: str, text: str) -> dict[str, Any]:
+def _point(title: str, text: str) -> Record:
     return {"title": title, "text": text, "tone": "info"}
 
 
-def _of_one_cluster(n_clusters: int) -> dict[str, Any]:
+def _of_one_cluster(n_clusters: int) -> Record:
     text = (
         "All samples are in one cluster, so there is nothing to compare." if n_clusters else "No sample was assigned."
     )

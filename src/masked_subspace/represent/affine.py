@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace.represent.model import FloatArray
+from masked_subspace._common.types import FloatArray
 
 
 class AffineStep:

@@ -41,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import FloatArray, Record
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class SolverResult:
     seconds: float
     noise: FloatArray | None = None  # ε of `eq:gmsc-n`, n × d
     outliers: csr_array | None = None  # O of `eq:gmsc-n`, n × d
-    details: dict[str, Any] = field(default_factory=dict)
+    details: Record = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not is_finite(self.representation, self.stopping_value, self.objective):

@@ -10,10 +10,10 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.threads import thread_count
+from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.hard import AllOf, PatternMask
 from masked_subspace.masks.neighbors import NeighborMask
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from masked_subspace.represent.sparse.products import ProductStore
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 
-FloatArray = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, float], None]
 
 # The sparse solver is the quicker one from 500 samples on. Up to here the dense one, which is exact, costs at most one
@@ -196,7 +195,7 @@ class DenseRepresenter(_Prepared):
 class SparseRepresenter(_Prepared):
     """Each sample sees its candidates only; they are found once and serve every round."""
 
-    candidates: npt.NDArray[np.int32]
+    candidates: IndexArray
     products: ProductStore | None = None
 
     def _make_rule(self, seed: int) -> CandidateStep:
@@ -223,7 +222,7 @@ class SparseRepresenter(_Prepared):
 
 def _candidates(
     spec: MaskedRepresenter, X: FloatArray, known: KnownPairs | None, threads: int, seed: int
-) -> npt.NDArray[np.int32]:
+) -> IndexArray:
     from masked_subspace.represent.neighbors.search import find_candidates
 
     recipe = spec.hard_mask if isinstance(spec.hard_mask, NeighborMask) else NeighborMask(int(spec.n_candidates))
@@ -235,7 +234,7 @@ def _candidates(
     return find_candidates(X, m, search=recipe.search, must_link=must, n_threads=threads, random_state=seed)
 
 
-def _pattern_of(candidates: npt.NDArray[np.int32]) -> Any:
+def _pattern_of(candidates: IndexArray) -> Any:
     from scipy.sparse import csr_array
 
     n, m = candidates.shape

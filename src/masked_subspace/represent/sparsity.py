@@ -7,16 +7,13 @@ Two rules say which λ leaves about so many links a sample: `FirstStep` for the 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.block import SparseProblem, check_range, small_problems, solve_admm
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 PENALTY = 15.0
 MASK_WEIGHT = 0.01
@@ -109,11 +106,11 @@ class CandidateStep:
     def __init__(
         self,
         X: FloatArray,
-        candidates: npt.NDArray[np.int32],
+        candidates: IndexArray,
         seed: int = 0,
         *,
         affine: bool = False,
-        samples: npt.NDArray[np.int32] | None = None,
+        samples: IndexArray | None = None,
     ) -> None:
         """`samples`: whose problems to look at; default: 128 drawn with the seed."""
         check_range(X)

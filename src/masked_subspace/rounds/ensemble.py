@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from joblib import Parallel, delayed
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events, iteration_reporter
+from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import agreement_with, consensus_embedding
 from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_graph, label_rows
@@ -31,9 +31,6 @@ from masked_subspace.represent.representer import PreparedRepresenter, Progress
 from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 from masked_subspace.rounds.members import Member, draw_members
 from masked_subspace.rounds.recursion import Outcome, with_known_pairs
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 
 class ManyRepresenter(PreparedRepresenter, Protocol):
@@ -192,7 +189,7 @@ def neighbour_agreement(votes: list[IntArray]) -> float:
     return float(np.mean([adjusted_rand_index(a, b) for a, b in pairs]))
 
 
-def _member_record(member: Member, graph: csr_array) -> dict[str, Any]:
+def _member_record(member: Member, graph: csr_array) -> Record:
     return {
         "view": member.view,
         "sparsity": member.settings.sparsity,

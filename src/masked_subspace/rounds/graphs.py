@@ -7,11 +7,11 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.utils import check_random_state
 
 from masked_subspace._common.threads import thread_count
+from masked_subspace._common.types import IntArray
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.embedding import Components, normalized_graph, unit_rows
 from masked_subspace.label.labeler import CUTS, Evidence, label_graph
@@ -20,9 +20,6 @@ from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.ensemble import Ballot, Cut, consensus
 from masked_subspace.rounds.recursion import Outcome
 from masked_subspace.rounds.ways import cuts_for
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 # Weights w_ij and w_ji count as equal if they differ by less than this share of the largest weight.
 _SYMMETRIC = 1e-5

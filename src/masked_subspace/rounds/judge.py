@@ -12,18 +12,14 @@ two yardsticks, the samples as given and with every feature on one scale; their 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
 
 _SPLITS = 3
 _ENERGY = 0.9

@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
+from masked_subspace._common.types import FloatArray
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.eigen import leading_eigenpairs
 from masked_subspace.label.embedding import normalized_graph, unit_rows
@@ -33,8 +32,6 @@ from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.rounds.recursion import Outcome
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 # Ranks in clusters, how many of them at most, and the gap from which the way is taken: motions have 1.87 and more,
 # images at most 1.26 (docs).

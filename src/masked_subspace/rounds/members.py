@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from masked_subspace.represent.model import AdmmSettings, FloatArray
+from masked_subspace._common.types import FloatArray
+from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparsity import (
     LINKS_A_SAMPLE,
     MASK_WEIGHT,

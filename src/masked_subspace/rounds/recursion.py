@@ -10,14 +10,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events, SilentEvents, iteration_reporter
+from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.labeler import Evidence, Labeler, Labeling
-from masked_subspace.masks.base import FloatArray, IntArray, SoftMask
+from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import PairMask
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.represent.representer import PreparedRepresenter
@@ -33,7 +34,7 @@ class Outcome:
     labeling: Labeling
     new_mask: SoftMask | None
     change: float  # how far the round moved, in the strategy's own measure; nan if it cannot move
-    details: dict[str, Any] = field(default_factory=dict)  # for the round's record
+    details: Record = field(default_factory=dict)  # for the round's record
     votes: list[IntArray] = field(default_factory=list)  # of an ensemble
     certainty: FloatArray | None = None
 
@@ -50,7 +51,7 @@ class RoundsResult:
 
     last: Outcome
     soft_mask: SoftMask | None
-    history: list[dict[str, Any]] = field(default_factory=list)
+    history: list[Record] = field(default_factory=list)
     labelings: list[Labeling] = field(default_factory=list)
 
 
@@ -59,7 +60,7 @@ def run_rounds(
 ) -> RoundsResult:
     """Algorithm 2 from a first mask; with `max_rounds=1` it is GMSC."""
     events = events or SilentEvents()
-    history: list[dict[str, Any]] = []
+    history: list[Record] = []
     labelings: list[Labeling] = []
     for number in range(1, max_rounds + 1):
         started = time.perf_counter()
@@ -108,7 +109,7 @@ def with_known_pairs(mask: SoftMask | None, evidence: Evidence) -> SoftMask | No
     return PairMask.over(evidence.known, mask)
 
 
-def round_record(number: int, outcome: Outcome, seconds: float) -> dict[str, Any]:
+def round_record(number: int, outcome: Outcome, seconds: float) -> Record:
     """One plain record, ready for JSON."""
     solution = outcome.solution
     Z: csr_array = solution.representation
@@ -130,7 +131,7 @@ def round_record(number: int, outcome: Outcome, seconds: float) -> dict[str, Any
     }
 
 
-def describe(record: dict[str, Any]) -> str:
+def describe(record: Record) -> str:
     """A round in one line."""
     return (
         f"round {record['round']}: objective {record['objective']:.6g}, {record['sparsity']:.1f} links a sample, "

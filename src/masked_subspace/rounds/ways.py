@@ -10,18 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from masked_subspace._common.progress import Events
+from masked_subspace._common.types import FloatArray, Record
 from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consensus
 from masked_subspace.rounds.judge import agreement, strength_of, yardsticks
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 # Families of views. The root is for data without negative entries; others are seen as they are in its place.
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -107,7 +103,7 @@ class Way:
     def score(self) -> float:
         return self.agreement * self.strength / (_ONE_VIEW if len(self.views) == 1 else 1.0)
 
-    def record(self, taken: bool, cuts: Sequence[Cut]) -> dict[str, Any]:
+    def record(self, taken: bool, cuts: Sequence[Cut]) -> Record:
         return {
             "way": self.name,
             "views": [view.name for view in self.views],

@@ -7,13 +7,11 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 def is_counts(X: Any) -> bool:

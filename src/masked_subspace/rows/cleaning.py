@@ -17,19 +17,14 @@ there.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.threads import thread_count
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.representer import MaskedRepresenter
-
-FloatArray = npt.NDArray[np.floating[Any]]
-BoolArray = npt.NDArray[np.bool_]
-IntArray = npt.NDArray[np.integer[Any]]
 
 ROUNDS = 3
 THRESHOLD = 5.0

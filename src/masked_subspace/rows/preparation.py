@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.mapped import MappedArray
 from masked_subspace.parallel.spill import empty_in_file
 from masked_subspace.rows.views import View
-
-FloatArray = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from masked_subspace._common.types import FloatArray, IntArray, KeyArray
 from masked_subspace.masks.base import row_blocks
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IntArray = npt.NDArray[np.integer[Any]]
-HashArray = npt.NDArray[np.uint64]
 
 _SEED = 20_250_506
 _HALF = np.uint64(32)
 
 
-def row_hashes(X: FloatArray) -> HashArray:
+def row_hashes(X: FloatArray) -> KeyArray:
     """64 bits for each row; equal rows, also 0 and −0, have equal ones."""
     words_a_row = X.shape[1] * X.dtype.itemsize // 4
     rng = np.random.default_rng(_SEED)
@@ -42,7 +38,7 @@ def row_hashes(X: FloatArray) -> HashArray:
 class SeenRows:
     """The hashes of the training rows in ascending order, and which row each of them is."""
 
-    hashes: HashArray
+    hashes: KeyArray
     index: IntArray
     dtype: np.dtype[Any]
 

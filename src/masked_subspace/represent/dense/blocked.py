@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.affine import AffineStep
 from masked_subspace.represent.continuation import Step
-from masked_subspace.represent.dense.blocks import FinishedRow, IntArray
+from masked_subspace.represent.dense.blocks import FinishedRow
 from masked_subspace.represent.dense.kernels import masked_step
 from masked_subspace.represent.dense.residual_model import ResidualModel
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, FloatArray, squared_weights
+from masked_subspace.represent.model import AdmmSettings, squared_weights
 
 ARRAYS_PER_BLOCK = 6  # b × n each: A, T, R, Z, the last Z, the weights
 
@@ -32,7 +33,7 @@ class BlockedPass:
         start: int,
         stop: int,
     ) -> None:
-        self.samples = np.arange(start, stop)
+        self.samples: IntArray = np.arange(start, stop)
         self._settings, self._spectrum = settings, spectrum
         self._own = spectrum.vectors[start:stop]  # the rows of V that belong to these samples
         shape, dtype = (stop - start, len(X)), spectrum.vectors.dtype

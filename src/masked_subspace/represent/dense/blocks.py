@@ -15,13 +15,12 @@ from operator import methodcaller
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.types import FloatArray, IndexArray, IntArray
 from masked_subspace.represent.continuation import Step, continuation
-from masked_subspace.represent.model import AdmmSettings, FloatArray
+from masked_subspace.represent.model import AdmmSettings
 
-IntArray = npt.NDArray[np.intp]
 Progress = Callable[[int, float], None]
 
 
@@ -29,7 +28,7 @@ Progress = Callable[[int, float], None]
 class FinishedRow:
     """What is left of one sample when its iterations are over."""
 
-    indices: npt.NDArray[np.int32]
+    indices: IndexArray
     values: FloatArray
     mask_residual: float
     sparsity_residual: float

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.represent.continuation import Step
 from masked_subspace.represent.dense import lazy_kernels as kernels
-from masked_subspace.represent.dense.blocks import FinishedRow, IntArray
+from masked_subspace.represent.dense.blocks import FinishedRow
 from masked_subspace.represent.dense.lazy_problem import LazyProblem
-from masked_subspace.represent.model import FloatArray
 
 VECTORS_PER_SET = kernels.KAPPA_CHANGE + 1
 _FIRST_CAPACITY = 32

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from masked_subspace._common.types import Array, FloatArray, IntArray
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.soft import ConstantMask, LabelMask
-from masked_subspace.represent.dense.blocks import IntArray
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, FloatArray, squared_weights
+from masked_subspace.represent.model import AdmmSettings, squared_weights
 
-Prices = tuple[tuple[float, ...], npt.NDArray[Any] | None]
+Prices = tuple[tuple[float, ...], Array | None]
 
 # Groups of directions, finer where the spectrum is steep: the bound of `lazy_kernels` is taken in each of them.
 _GROUP_ENDS = (4, 12, 24, 48, 96, 160, 240, 340, 450, 600, 800, 1200, 2000)
@@ -55,7 +53,7 @@ class LazyProblem:
         settings: AdmmSettings,
         spectrum: Spectrum,
         prices: tuple[float, ...],
-        labels: npt.NDArray[Any] | None,
+        labels: Array | None,
         *,
         patient: bool = False,
     ) -> LazyProblem:

@@ -7,10 +7,10 @@ from math import inf, sqrt
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace.represent.dense.blocks import IntArray
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.represent.dense.kernels import residual_step
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, FloatArray
+from masked_subspace.represent.model import AdmmSettings
 
 _SPARSE_SHARE = 0.1  # below this share of nonzeros a sparse product with O beats a dense one
 

@@ -12,17 +12,18 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.compilation import compile_once
+from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.dense.blocked import ARRAYS_PER_BLOCK, BlockedPass
-from masked_subspace.represent.dense.blocks import IntArray, Outcome, Progress, run_freezing, run_lockstep
+from masked_subspace.represent.dense.blocks import Outcome, Progress, run_freezing, run_lockstep
 from masked_subspace.represent.dense.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
 from masked_subspace.represent.dense.lazy_problem import LazyProblem, Prices, lazy_prices
 from masked_subspace.represent.dense.memory import require_memory
 from masked_subspace.represent.dense.near_ties import decide_again, undecided
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.dense.tail import carry_on
-from masked_subspace.represent.model import AdmmSettings, FloatArray, SolverResult
+from masked_subspace.represent.model import AdmmSettings, SolverResult
 
 _DEFAULT_BLOCK = 1024
 LAZY_FROM = 256  # fewer samples are solved in no time by looking at every entry
@@ -62,7 +63,8 @@ def solve_dense(
     factored = perf_counter()
     ranges = [(start, min(n_samples, start + block_size)) for start in range(0, n_samples, block_size)]
     run = run_lockstep if lockstep else run_freezing
-    order, outcome = np.arange(n_samples), None
+    order: IntArray = np.arange(n_samples)
+    outcome: Outcome | None = None
     if prices is not None and spectrum.rank > 0:
         with threadpool_limits(limits=n_threads):
             problem = LazyProblem.of(settings, spectrum, *prices, patient=path == "lazy")
@@ -71,7 +73,7 @@ def solve_dense(
             order = problem.order
         except ListsTooLongError:  # little is lost: lists outgrow the limit within the first iterations
             _require_memory(X, None, rows_in_memory, lockstep, n_threads * block_size)
-    details: dict[str, Any] = {
+    details: Record = {
         "path": "blocked" if outcome is None else "lazy",
         "seconds_factorisation": factored - begin,
         "block_size": block_size,
@@ -127,7 +129,7 @@ def _block_size(given: int | None, n_samples: int, n_threads: int) -> int:
 
 
 def _assemble(
-    outcome: Outcome, order: IntArray, settings: AdmmSettings, seconds: float, details: dict[str, Any]
+    outcome: Outcome, order: IntArray, settings: AdmmSettings, seconds: float, details: Record
 ) -> SolverResult:
     """One CSR matrix, and one ε and O, from the finished rows."""
     n_samples = len(order)

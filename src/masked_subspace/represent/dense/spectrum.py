@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
-
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import Array, FloatArray
 
 _SMALL = 2000  # a Gram matrix up to this size is factored by one thread in a second or two
 
@@ -45,7 +43,7 @@ class Spectrum:
             return cls._of(X)
 
     @classmethod
-    def _of(cls, X: npt.NDArray[Any]) -> Spectrum:
+    def _of(cls, X: Array) -> Spectrum:
         dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
         n_samples, n_features = X.shape
         # Features that are zero everywhere (border pixels) would only enlarge the eigenproblem.

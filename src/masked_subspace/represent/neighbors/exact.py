@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.types import IndexArray, KeyArray
 from masked_subspace.parallel.blocks import block_ranges, read_rows
 from masked_subspace.represent.neighbors.kernels import (
     finish_keys,
@@ -21,8 +22,6 @@ from masked_subspace.represent.neighbors.kernels import (
     scan_columns,
     scan_rows,
 )
-
-IndexArray = npt.NDArray[np.int32]
 
 _TILE_ROWS = 1024
 _SAMPLE_ROWS = 512
@@ -63,7 +62,7 @@ class Buffers:
         return self.keys[rows], self.counts[rows], self.thresholds[rows]
 
     @classmethod
-    def resumed(cls, known: npt.NDArray[np.uint64]) -> Buffers:
+    def resumed(cls, known: KeyArray) -> Buffers:
         """Buffers that go on from the keys which another search ended with."""
         buffers = cls(*known.shape)
         buffers.keys[:, : known.shape[1]] = known
@@ -72,7 +71,7 @@ class Buffers:
         buffers.thresholds[:] = np.where(weakest > 0, (weakest >> np.uint64(32)).astype(np.uint32).view(np.float32), 0)
         return buffers
 
-    def best_keys(self) -> npt.NDArray[np.uint64]:
+    def best_keys(self) -> KeyArray:
         """The m largest keys of each row, largest first, 0 where there are fewer."""
         out = np.empty((len(self.keys), self.m), dtype=np.uint64)
         finish_keys(self.m, self.keys, self.counts, out)

@@ -11,10 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-KeyArray = npt.NDArray[np.uint64]
+from masked_subspace._common.types import IndexArray, KeyArray
 
 _MAGNITUDE = np.uint32(0x7FFFFFFF)
 _COLUMN = np.uint64(0xFFFFFFFF)
@@ -161,7 +160,7 @@ def finish_keys(m: int, keys: Any, counts: Any, out: KeyArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def finish_rows(m: int, keys: Any, counts: Any, out: npt.NDArray[np.int32]) -> None:
+def finish_rows(m: int, keys: Any, counts: Any, out: IndexArray) -> None:
     """The columns of the m largest keys of each row, largest first; unused places become −1."""
     for a in range(keys.shape[0]):
         count = counts[a]

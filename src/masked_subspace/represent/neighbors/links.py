@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-IndexArray = npt.NDArray[np.int32]
+from masked_subspace._common.types import IndexArray
 
 
 def with_links(candidates: IndexArray, must_link: npt.ArrayLike) -> IndexArray:

@@ -17,10 +17,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.types import IndexArray, IntArray
 from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import Engine
-from masked_subspace.represent.neighbors.exact import Buffers, IndexArray, complete, nearest_in
+from masked_subspace.represent.neighbors.exact import Buffers, complete, nearest_in
 from masked_subspace.represent.neighbors.kernels import scan_listed
 from masked_subspace.represent.neighbors.list_sizes import LIST_SIZE, N_PROBES, list_numbers
 
@@ -102,9 +103,9 @@ def _search(lists: _Lists, ends: tuple[int, int]) -> IndexArray:
 def scan_lists(
     buffers: Buffers,
     rows: npt.NDArray[np.float32],
-    own: npt.NDArray[np.integer],
+    own: IntArray,
     probes: IndexArray,
-    members: Callable[[int], tuple[npt.NDArray[np.integer], npt.NDArray[np.float32]] | None],
+    members: Callable[[int], tuple[IntArray, npt.NDArray[np.float32]] | None],
 ) -> None:
     """Offer every list to the queries that look into it.
 
@@ -145,7 +146,7 @@ def list_centres(
     return np.asarray(means.cluster_centers_, dtype=np.float32)
 
 
-def _picked(X: Any, places: npt.NDArray[np.integer], scale: Any) -> npt.NDArray[np.float32]:
+def _picked(X: Any, places: IntArray, scale: Any) -> npt.NDArray[np.float32]:
     rows = np.asarray(X[places], dtype=np.float32)
     return rows if scale is None else rows * scale[places, None]
 

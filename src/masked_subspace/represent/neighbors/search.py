@@ -7,10 +7,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import IndexArray
 from masked_subspace.parallel.blocks import check_rows
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
-from masked_subspace.represent.neighbors.exact import IndexArray, nearest_of_all
+from masked_subspace.represent.neighbors.exact import nearest_of_all
 from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 

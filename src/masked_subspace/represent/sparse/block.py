@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.types import BoolArray, FloatArray, IndexArray
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.model import AdmmSettings, squared_weights
 from masked_subspace.represent.sparse.kernels import (
@@ -25,9 +25,6 @@ from masked_subspace.represent.sparse.kernels import (
     gather_rows,
 )
 from masked_subspace.represent.sparse.products import ProductStore
-
-FloatArray = npt.NDArray[np.floating[Any]]
-IndexArray = npt.NDArray[np.int32]
 
 # Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
 _FACTOR_BELOW = 0.5
@@ -89,7 +86,7 @@ class SmallProblems:
     H: FloatArray  # b × v × v, products of the rows
     g: FloatArray  # b × v, products of the rows with the target
     energy: FloatArray  # b, ‖x‖² of each target
-    allowed: npt.NDArray[np.bool_]  # b × v
+    allowed: BoolArray  # b × v
 
     @cached_property
     def eigen(self) -> tuple[FloatArray, FloatArray]:

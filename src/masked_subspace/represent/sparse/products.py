@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-FloatArray = npt.NDArray[np.floating[Any]]
+from masked_subspace._common.types import FloatArray
 
 # 600 MB are needed for 70,000 samples with 64 candidates in float32.
 _MOST_BYTES = 1 << 30

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.compilation import compile_once
+from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
@@ -26,8 +26,6 @@ from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, check_range, solve_block
 from masked_subspace.represent.sparse.products import ProductStore
 
-FloatArray = npt.NDArray[np.floating[Any]]
-IndexArray = npt.NDArray[np.int32]
 Progress = Callable[[int, float], None]
 
 _BLOCK_BYTES = 1 << 24
