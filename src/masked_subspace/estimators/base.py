@@ -80,6 +80,7 @@ class Fit:
     rounds: RoundsResult
     choices: list[Record] | None = None
     outliers: csr_array | None = None
+    strength: float | None = None  # prediction strength of the labels, where a judge has measured it
 
 
 @dataclass(frozen=True)

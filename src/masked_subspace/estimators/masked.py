@@ -154,8 +154,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
             return 0.0
         others = last.votes or [modularity_cut(self.affinity_matrix_, self.n_clusters, 0)]
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
-        strength = 1.0
-        if fit.X is not None:
+        strength = 1.0 if fit.strength is None else fit.strength
+        if fit.X is not None and fit.strength is None:
             rng = np.random.default_rng(0)
             chosen = np.sort(rng.choice(len(labels), min(len(labels), _MEASURED), replace=False))
             strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters)

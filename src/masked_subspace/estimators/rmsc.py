@@ -25,6 +25,7 @@ from masked_subspace.estimators.defaults import (
     ROUNDS_OF_ONE,
     ROUNDS_OF_ONE_VIEW,
     SETTLED,
+    WIDER_LINKS,
 )
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
@@ -32,7 +33,7 @@ from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
 from masked_subspace.rounds.low_rank import CLEAR_GAP, HIGHEST, ClosedForm, Rank, cuts_of_ranks, low_rank_rows
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rounds.ways import FINER_FROM, Recipe, Way, cuts_for, judged_ways
+from masked_subspace.rounds.ways import FINER_FROM, FINEST_FROM, Recipe, Way, cuts_for, judged_ways
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View, view_of
@@ -214,10 +215,15 @@ class RMSC(MaskedClusterer):
     def _cuts_of_graph(self, n_samples: int) -> list[Any]:
         return self._cuts(n_samples) if self._n_members() > 1 else super()._cuts_of_graph(n_samples)
 
-    def _links(self, n_samples: int) -> int:
-        if not isinstance(self.n_links, str):
-            return self.n_links
-        return LINKS_OF_MEMBERS if n_samples >= FINER_FROM * self.n_clusters else LINKS_OF_SMALL_CLUSTERS
+    def _links(self, n_samples: int) -> tuple[int, ...]:
+        middle = self.n_links
+        if isinstance(middle, str):
+            middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * self.n_clusters else LINKS_OF_SMALL_CLUSTERS
+        return max(1, middle - 1), middle, middle + 1
+
+    def _wider_links(self, n_samples: int) -> tuple[int, ...]:
+        asked = isinstance(self.n_links, str) and isinstance(self.members, str)
+        return WIDER_LINKS if asked and n_samples >= FINEST_FROM * self.n_clusters else ()
 
     def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
@@ -263,14 +269,19 @@ class RMSC(MaskedClusterer):
         preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
-        ensemble = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting)
         if way is not None and outliers is None and self.init is None and not task.hard:
-            ensemble.first_ballot = way.ballot
+            ballot = way.ensemble.widened(way.ballot, self._wider_links(len(X)))
+            ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
+        else:
+            if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
+                recipe = replace(recipe, n_members=None, links=recipe.links + self._wider_links(len(X)))
+            ensemble, way = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting), None
         mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
         usual = 1 if one_setting else ROUNDS_OF_ONE_VIEW
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
-        return Fit(task.X, preparation, rows, played, choices, outliers)
+        strength = None if way is None else way.strength_of(played.last.labeling.labels)
+        return Fit(task.X, preparation, rows, played, choices, outliers, strength)
 
     def _cuts_of_ranks(self, X: FloatArray, seed: int) -> tuple[Preparation, list[Rank]] | None:
         """Cuts of the closed form, the clearest gap first; None where the data are not of low rank."""

@@ -23,7 +23,7 @@ from masked_subspace.represent.model import AdmmSettings, SolverResult
 
 if TYPE_CHECKING:
     from masked_subspace.represent.dense.spectrum import Spectrum
-    from masked_subspace.represent.sparse.products import ProductStore
+    from masked_subspace.represent.sparse.products import Products
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 
 Progress = Callable[[int, float], None]
@@ -96,15 +96,18 @@ class MaskedRepresenter(BaseEstimator):
 
         With more than one of `rounds` to come, what they share is kept where memory permits.
         """
-        from masked_subspace.represent.sparse.products import ProductStore
+        from masked_subspace.represent.sparse.products import Gram, ProductStore
 
         permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)
         threads = thread_count(self.n_jobs)
         template = self.template(X)
         if self._is_sparse(len(X)):
             candidates = _candidates(self, X, known, threads, seed)
-            again = rounds > 1 and not template.has_residual_model
-            products = ProductStore.if_worthwhile(X, candidates.shape[1]) if again else None
+            products: Products | None = None
+            if not template.has_residual_model:
+                products = Gram.if_worthwhile(X, candidates.shape[1])
+                if products is None and rounds > 1:
+                    products = ProductStore.if_worthwhile(X, candidates.shape[1])
             return SparseRepresenter(X, template, permissions, threads, seed, candidates, products)
         if isinstance(self.hard_mask, NeighborMask):
             neighbours = PatternMask(_pattern_of(_candidates(self, X, known, threads, seed)))
@@ -196,12 +199,14 @@ class SparseRepresenter(_Prepared):
     """Each sample sees its candidates only; they are found once and serve every round."""
 
     candidates: IndexArray
-    products: ProductStore | None = None
+    products: Products | None = None
 
     def _make_rule(self, seed: int) -> CandidateStep:
+        from masked_subspace.represent.sparse.products import Gram
         from masked_subspace.represent.sparsity import CandidateStep
 
-        return CandidateStep(self.X, self.candidates, seed, affine=self.template.affine)
+        known = self.products if isinstance(self.products, Gram) else None
+        return CandidateStep(self.X, self.candidates, seed, affine=self.template.affine, products=known)
 
     def represent_many(
         self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None

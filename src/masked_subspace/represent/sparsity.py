@@ -6,14 +6,13 @@ Two rules say which λ leaves about so many links a sample: `FirstStep` for the 
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.block import SparseProblem, check_range, small_problems, solve_admm
+from masked_subspace.represent.sparse.products import Products
 
 PENALTY = 15.0
 MASK_WEIGHT = 0.01
@@ -111,18 +110,20 @@ class CandidateStep:
         *,
         affine: bool = False,
         samples: IndexArray | None = None,
+        products: Products | None = None,
     ) -> None:
-        """`samples`: whose problems to look at; default: 128 drawn with the seed."""
+        """`samples`: whose problems to look at; default: 128 drawn with the seed. `products`: where H may be known."""
         check_range(X)
         if samples is None:
             n = len(X)
             chosen = np.random.default_rng(seed).choice(n, min(n, _SMALL_PROBLEMS), replace=False)
             samples = np.sort(chosen).astype(np.int32)
-        problem = SparseProblem(X, candidates, (), (), None, (), samples=samples)
+        problem = SparseProblem(X, candidates, (), (), None, (), samples=samples, products=products)
         self._small = small_problems(problem, 0, len(samples))
         self._affine = affine
         self._unit = float(self._small.energy.mean())
         self._most = 0.5 * self._unit  # above ½‖x‖² no link is worth its price
+        self._curve: dict[int, tuple[FloatArray, FloatArray]] = {}
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
         """λ for about `4·links` candidates a sample at the end."""
@@ -166,15 +167,19 @@ class CandidateStep:
 
     def _guess(self, penalty: float, wanted: float) -> float:
         """ln λ where the curve has these links, between its penalties; beyond them the nearest one's."""
-        at = [np.interp(-wanted, -links, prices) for links, prices in self._curve]
-        return float(np.interp(np.log(penalty / self._unit), np.log(_CURVE_PENALTIES), at))
+        powers = np.log(_CURVE_PENALTIES)
+        place = float(np.clip(np.interp(np.log(penalty / self._unit), powers, range(len(powers))), 0, len(powers) - 1))
+        below, above = self._curve_at(int(np.floor(place))), self._curve_at(int(np.ceil(place)))
+        low, high = (float(np.interp(-wanted, -links, prices)) for links, prices in (below, above))
+        return low + (place - np.floor(place)) * (high - low)
 
-    @cached_property
-    def _curve(self) -> list[tuple[FloatArray, FloatArray]]:
-        """For each penalty of the curve: links, falling, and ln λ, from few links to many in steps of a factor 2."""
-        return [self._curve_at(float(penalty) * self._unit) for penalty in _CURVE_PENALTIES]
+    def _curve_at(self, number: int) -> tuple[FloatArray, FloatArray]:
+        """At one penalty of the curve: links, falling, and ln λ, from few links to many in steps of a factor 2."""
+        if number not in self._curve:
+            self._curve[number] = self._measured_curve(float(_CURVE_PENALTIES[number]) * self._unit)
+        return self._curve[number]
 
-    def _curve_at(self, penalty: float) -> tuple[FloatArray, FloatArray]:
+    def _measured_curve(self, penalty: float) -> tuple[FloatArray, FloatArray]:
         few, many = _CURVE_LINKS
         points: dict[int, float] = {}
         power = _CURVE_START

@@ -83,13 +83,13 @@ class Ensemble:
     """Members in one or more looks, their cuts, and how many clusters the consensus has."""
 
     looks: Sequence[Look]
-    n_members: int
+    n_members: int | None  # None: in each look one for each number of links
     n_clusters: int
     cuts: Sequence[Cut]
     evidence: Evidence
     seed: int
     strength: float
-    n_links: int
+    links: Sequence[int]  # links a sample in the members' graphs
     one_setting: bool = False  # the members of a look share one solution and differ in links only
     affinity: str = "top-k"
     n_components: int | str | None = "auto"
@@ -140,14 +140,14 @@ class Ensemble:
 
     def _ask_look(self, index: int, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         look = self.looks[index]
-        each = max(1, self.n_members // len(self.looks))
+        each = len(self.links) if self.n_members is None else max(1, self.n_members // len(self.looks))
         members = draw_members(
             look.prepared.X,
             each,
             look.prepared.template,
             self.seed,
             view=look.name,
-            n_links=self.n_links,
+            links=self.links,
             first=(number - 1) * len(self.looks) + index if self.one_setting else (number - 1) * each,
             one_setting=self.one_setting,
             weight_floor=0.0 if number == 1 else 1.0,
@@ -162,11 +162,32 @@ class Ensemble:
             events.finished(name)
         by_settings = {id(one): solution for one, solution in zip(distinct, found, strict=True)}
         solutions = [by_settings[id(member.settings)] for member in members]
-        graphs = [
+        return Ballot(members, solutions, self._graphs(members, solutions), [])
+
+    def widened(self, ballot: Ballot, links: Sequence[int]) -> Ballot:
+        """The ballot and, of each of its solutions, the votes of graphs with these links too."""
+        first = {id(solution): place for place, solution in reversed(list(enumerate(ballot.solutions)))}
+        more = [
+            (replace(ballot.members[place], n_links=count), ballot.solutions[place])
+            for place in sorted(first.values())
+            for count in links
+        ]
+        if not more:
+            return ballot
+        members, solutions = [one for one, _ in more], [one for _, one in more]
+        graphs = self._graphs(members, solutions)
+        return Ballot(
+            ballot.members + members,
+            ballot.solutions + solutions,
+            ballot.graphs + graphs,
+            ballot.votes + self.vote(graphs, self.cuts),
+        )
+
+    def _graphs(self, members: Sequence[Member], solutions: Sequence[SolverResult]) -> list[csr_array]:
+        return [
             affinity_matrix(solution.representation, self.affinity, n_links=member.n_links)
             for member, solution in zip(members, solutions, strict=True)
         ]
-        return Ballot(members, solutions, graphs, [])
 
     def _a_vote_a_graph(self, ballot: Ballot) -> list[IntArray]:
         return ballot.votes[:: len(self.cuts)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,7 +39,7 @@ def draw_members(
     *,
     rule: FirstStep | CandidateStep,
     view: str = "plain",
-    n_links: int = 4,
+    links: Sequence[int] = (3, 4, 5),
     first: int = 0,
     one_setting: bool = False,
     weight_floor: float = 0.0,
@@ -46,10 +47,10 @@ def draw_members(
     """Members `first` … `first + count − 1` of the prior, for rows X.
 
     In units of the mean squared row norm: μ₀ = 10^(½ … 3/2), γ = 10^(−2 … 0.3), λ by `rule` for a level of 4 … 10
-    (links a sample of the dense solver, a quarter of the candidates that stay in the sparse one), p = 2; the graph
-    keeps `n_links` − 1, `n_links` or `n_links` + 1 links a sample. With `one_setting` all of them have the settings of
-    one graph (μ₀ = 15, six links, γ = .01) and differ in links only. `weight_floor`
-    lifts γ where a mask must be followed, and `template` gives what the prior leaves open (noise, outliers, tolerance).
+    (links a sample of the dense solver, a quarter of the candidates that stay in the sparse one), p = 2; the graphs
+    keep `links` a sample, in turn. With `one_setting` all members have the settings of one graph (μ₀ = 15, six links,
+    γ = .01) and differ in links only. `weight_floor` lifts γ where a mask must be followed, and `template` gives what
+    the prior leaves open (noise, outliers, tolerance).
     """
     scale = mean_square(X)
     offset = np.random.default_rng(seed).uniform(size=3)
@@ -73,4 +74,4 @@ def draw_members(
         drawn, start = [settings(PENALTY, LINKS_A_SAMPLE, MASK_WEIGHT)] * count, 0
     else:
         drawn, start = [of_prior(index) for index in range(first, first + count)], first
-    return [Member(view, one, max(1, n_links - 1 + (start + place) % 3)) for place, one in enumerate(drawn)]
+    return [Member(view, one, links[(start + place) % len(links)]) for place, one in enumerate(drawn)]

@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from masked_subspace._common.progress import Events
-from masked_subspace._common.types import FloatArray, Record
+from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consensus
@@ -55,8 +57,8 @@ class Recipe:
 
     representer: MaskedRepresenter
     n_clusters: int
-    n_members: int
-    n_links: int
+    n_members: int | None  # None: in each view one for each number of links
+    links: Sequence[int]
     cuts: Sequence[Cut]
     strength: float
     affinity: str
@@ -82,7 +84,7 @@ class Recipe:
             replace(evidence, X=seen[0]),
             self.seed,
             self.strength,
-            self.n_links,
+            self.links,
             one_setting,
             self.affinity,
             self.n_components,
@@ -91,17 +93,26 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Way:
-    """A family of views with what the judge found, and its members' first ballot."""
+    """A family of views with what the judge found, its members, and their consensus."""
 
     name: str
     views: list[View]
     agreement: float
     strength: float
+    ensemble: Ensemble
     ballot: Ballot
+    labels: IntArray
+    yardsticks: list[FloatArray]
 
     @property
     def score(self) -> float:
         return self.agreement * self.strength / (_ONE_VIEW if len(self.views) == 1 else 1.0)
+
+    def strength_of(self, labels: IntArray) -> float:
+        """Prediction strength of the final labels, on the samples that were judged."""
+        if np.array_equal(labels, self.labels):
+            return self.strength
+        return strength_of(self.yardsticks, labels, self.ensemble.n_clusters, self.ensemble.seed)
 
     def record(self, taken: bool, cuts: Sequence[Cut]) -> Record:
         return {
@@ -133,7 +144,7 @@ def judged_ways(
         judged = ensemble.vote(ballot.graphs, _JUDGED_CUTS) + ensemble.vote(_middle(ballot), (other,))
         labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
         strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed)
-        ways.append(Way(name, views, agreement(judged), strength, ballot))
+        ways.append(Way(name, views, agreement(judged), strength, ensemble, ballot, labels, samples))
     return sorted(ways, key=lambda way: -way.score)
 
 

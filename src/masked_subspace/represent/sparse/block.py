@@ -24,7 +24,7 @@ from masked_subspace.represent.sparse.kernels import (
     compress_rows,
     gather_rows,
 )
-from masked_subspace.represent.sparse.products import ProductStore
+from masked_subspace.represent.sparse.products import Products
 
 # Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
 _FACTOR_BELOW = 0.5
@@ -58,7 +58,7 @@ class SparseProblem:
     targets: FloatArray | None = None
     in_step: bool = False  # all samples make the same number of iterations
     samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
-    products: ProductStore | None = None  # for threads of one process, all samples in order, no residual model
+    products: Products | None = None  # for threads of one process that rebuild samples, no residual model
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _gathered_products(
 ) -> tuple[FloatArray, FloatArray]:
     """The rows of the variables and their products; no rows where the products are known already."""
     width, kept = problem.dictionary.shape[1], problem.products
-    known = None if kept is None else kept.read(start, stop)
+    known = None if kept is None else kept.read(columns, start, stop)
     if known is not None:
         return np.empty((0, columns.shape[1], width), dtype=known.dtype), known
     rows = np.empty((*columns.shape, width), dtype=problem.dictionary.dtype)

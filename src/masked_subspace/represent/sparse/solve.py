@@ -24,7 +24,7 @@ from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, check_range, solve_block
-from masked_subspace.represent.sparse.products import ProductStore
+from masked_subspace.represent.sparse.products import Products
 
 Progress = Callable[[int, float], None]
 
@@ -68,7 +68,7 @@ def solve_sparse_many(
     block_size: int | None = None,
     engine: Engine | None = None,
     progress: Progress | None = None,
-    products: ProductStore | None = None,
+    products: Products | None = None,
 ) -> list[SolverResult]:
     """Several settings on the same candidates: rows are gathered and multiplied once for all of them.
 
@@ -165,14 +165,14 @@ def solve_first_rows(dictionary: FloatArray, n_rows: int, settings: AdmmSettings
 
 
 def _usable(
-    products: ProductStore | None, candidates: IndexArray, settings_list: Sequence[AdmmSettings], engine: Engine
-) -> ProductStore | None:
+    products: Products | None, candidates: IndexArray, settings_list: Sequence[AdmmSettings], engine: Engine
+) -> Products | None:
     """The store, or None where its contents would not come back or the rows are needed all the same."""
     if products is None or not getattr(engine, "shares_memory", False):
         return None
     wanted = (len(candidates), candidates.shape[1] + 1)
     if products.shape != wanted:
-        raise ValueError(f"products has shape {products.shape}; these candidates need a ProductStore of {wanted}.")
+        raise ValueError(f"products has shape {products.shape}; these candidates need products of {wanted}.")
     return None if any(settings.has_residual_model for settings in settings_list) else products
 
 
