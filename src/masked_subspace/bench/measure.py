@@ -21,6 +21,7 @@ from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import SolverResult
 
 Row = Record
+_PASSES: tuple[Literal["lazy", "blocked"], ...] = ("lazy", "blocked")
 
 
 @contextmanager
@@ -99,7 +100,7 @@ def agreement(ours: csr_array, plain: csr_array, X: FloatArray, y: Array) -> Row
     return {"ari": float(adjusted_rand_score(*labels)), "support_difference": only_one / max(1, plain.nnz)}
 
 
-def warm_up(case: Case, X: FloatArray, y: npt.NDArray[Any]) -> None:
+def warm_up(case: Case, X: FloatArray, y: Array) -> None:
     """Compile what the case needs: either pass (the lazy one may give up and leave its work to the other), in the rows'
     own type, and in float64, in which near-ties are decided again."""
     few = slice(0, 64)
