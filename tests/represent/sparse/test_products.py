@@ -91,7 +91,7 @@ def test_the_rounds_of_a_fit_multiply_once(monkeypatch) -> None:
     written: list[int] = []
     write = ProductStore.write
     monkeypatch.setattr(ProductStore, "write", lambda store, start, H: (written.append(len(H)), write(store, start, H)))
-    model = RMSC(3, members=1, solver="sparse", n_candidates=12, max_rounds=3, mask_tol=0, random_state=0)
+    model = RMSC(3, members=1, solver="sparse", n_candidates=8, max_rounds=3, mask_tol=0, random_state=0)
     labels = model.fit(X).labels_
     assert sum(written) == len(X)
     monkeypatch.setattr(sparse_products, "_MOST_BYTES", 0)
