@@ -20,7 +20,7 @@ from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import Progress
 from masked_subspace.baselines.sparse_samples import SparseSamplesMixin
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS, Task
+from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import BilevelClustering
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.masks.base import SoftMask
@@ -124,13 +124,13 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         Most iterations of a round.
     threshold : float, default=1.0
         ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
     soft_mask_ : EmbeddingMask
         Θ of the last round.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
@@ -148,7 +148,6 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "alpha": [POSITIVE],
         "structure_weight": [NOT_NEGATIVE],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],

@@ -1,19 +1,16 @@
-"""Every parameter of the masked estimators once: what it may be, and what it means.
+"""Every parameter of the masked estimators once: what it may be, and what it means. A new parameter is one entry here.
 
-`described` reads the signature of a class, gathers the constraints of its parameters, and writes them with their
-defaults into the place that its docstring marks `{parameters}`; `{attributes}` are what every fit leaves behind.
-A new parameter is one entry here.
+`described` puts them into the docstring of a class and among its constraints (_common/documentation.py).
 """
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from masked_subspace._common import documentation
+from masked_subspace._common.documentation import Parameter
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.labeler import CUTS
 from masked_subspace.rows.views import VIEWS
@@ -24,14 +21,6 @@ _POSITIVE = Interval(Real, 0, None, closed="neither")
 _AUTO = StrOptions({"auto"})
 # The affinity of which X is the graph itself.
 PRECOMPUTED = "precomputed"
-
-
-class Parameter(NamedTuple):
-    """What a parameter may be (scikit-learn's constraints), its type in words, and its meaning."""
-
-    constraint: Any
-    kind: str
-    meaning: str
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -210,19 +199,4 @@ n_features_in_ : int
     Features of the samples seen by `fit`.
 """
 
-Class = TypeVar("Class", bound=type[Any])
-
-
-def described(cls: Class) -> Class:
-    """Constraints and docstring of the parameters that the signature of `cls` names."""
-    signature = list(inspect.signature(cls).parameters.values())
-    cls._parameter_constraints = {one.name: PARAMETERS[one.name].constraint for one in signature}
-    entries = []
-    for one in signature:
-        entry = PARAMETERS[one.name]
-        meaning = textwrap.fill(entry.meaning, 112, initial_indent="    ", subsequent_indent="    ")
-        entries.append(f"{one.name} : {entry.kind}, default={one.default!r}\n{meaning}")
-    text = inspect.cleandoc(cls.__doc__ or "")
-    text = text.replace("{parameters}", "\n".join(entries)).replace("{attributes}", _ATTRIBUTES.strip())
-    cls.__doc__ = textwrap.indent(text, "    ").strip() + "\n    "
-    return cls
+described = documentation.described(PARAMETERS, _ATTRIBUTES)
