@@ -14,6 +14,20 @@ from masked_subspace._common.types import Array
 from masked_subspace.report.layout import graph_map
 from masked_subspace.report.palette import MARKERS, UNASSIGNED_COLOUR, Look, class_look, cluster_look
 
+__all__ = [
+    "new_figure",
+    "plot_accuracy_against_pairs",
+    "plot_affinity",
+    "plot_confusion",
+    "plot_convergence",
+    "plot_embedding",
+    "plot_framework",
+    "plot_map",
+    "plot_n_clusters",
+    "plot_pair",
+    "plot_same_class",
+]
+
 _CELLS = 400
 _MOST_LINES = 24
 _INK, _SOFT, _BLUE, _RED, _WASH = "#1d2127", "#5c6470", "#2f5d8a", "#a8442f", "#f1eee8"
@@ -63,7 +77,32 @@ def _dressed(ax: Any, theme: Theme) -> Any:
 
 
 def new_figure(width: float, height: float, dpi: int = 100) -> Any:
-    """A matplotlib figure of its own, without pyplot's global state."""
+    """A matplotlib figure of its own, without pyplot's global state.
+
+    Parameters
+    ----------
+    width : float
+        Width in inches.
+    height : float
+        Height in inches.
+    dpi : int, default=100
+        Pixels an inch.
+
+    Returns
+    -------
+    figure : matplotlib Figure
+        An empty figure with the constrained layout.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed (extra `report`).
+
+    Examples
+    --------
+    >>> from masked_subspace.plots import new_figure
+    >>> left, right = new_figure(8, 4).subplots(1, 2)
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -83,9 +122,35 @@ def plot_affinity(
     zoom: tuple[int, int] | None = None,
     theme: str = "light",
 ) -> Any:
-    """The affinity matrix sorted by `labels`, √-scaled; `zoom=(start, stop)` shows only those sorted positions.
+    """The affinity matrix sorted by labels, on a square-root scale.
 
-    `affinity` is a matrix (dense or sparse) or a fitted estimator, whose labels then sort it.
+    Parameters
+    ----------
+    affinity : array or sparse array of shape (n_samples, n_samples), or a fitted estimator
+        The matrix; of an estimator its `affinity_matrix_`, sorted by its `labels_`.
+    labels : array-like of shape (n_samples,) or None, default=None
+        What the samples are sorted by; None: the labels of the estimator, or the order of the matrix.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+    zoom : tuple of two int or None, default=None
+        First and last of the sorted positions to show; None: all.
+    theme : {"light", "dark"}, default="light"
+        Colours of the picture: light prints well, dark goes with a dark page.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.plots import plot_affinity
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> plot_affinity(model).get_xlabel()
+    'sample, sorted'
     """
     if hasattr(affinity, "affinity_matrix_"):
         labels = affinity.labels_ if labels is None else labels
@@ -123,7 +188,34 @@ def _binned(matrix: csr_array) -> Array:
 
 
 def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None, theme: str = "light") -> Any:
-    """The first two principal axes of an embedding (or of a fitted estimator's), coloured by `labels`."""
+    """The first two principal axes of an embedding, coloured by labels.
+
+    Parameters
+    ----------
+    embedding : array of shape (n_samples, n_vectors), or a fitted estimator
+        The rows to draw; of an estimator its `embedding_`, coloured by its `labels_`.
+    labels : array-like of shape (n_samples,) or None, default=None
+        Colours and shapes of the marks; None: the labels of the estimator, or one colour.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+    theme : {"light", "dark"}, default="light"
+        Colours of the picture: light prints well, dark goes with a dark page.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.plots import plot_embedding
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> len(plot_embedding(model).collections)  # one for each cluster
+    3
+    """
     if hasattr(embedding, "embedding_"):
         labels = embedding.labels_ if labels is None else labels
         embedding = embedding.embedding_
@@ -142,10 +234,35 @@ def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: A
 def plot_map(
     model: Any, classes: npt.ArrayLike | None = None, *, ax: Any = None, theme: str = "light", names: bool = True
 ) -> Any:
-    """The map of the report: samples laid out by the graph of a fitted estimator, clusters by colour and shape.
+    """The map of the report: samples laid out by their graph, clusters by colour and shape.
 
-    With `classes` the marks show these instead, in the classes' own palette. `names` writes each cluster's label at its
-    middle sample.
+    Parameters
+    ----------
+    model : fitted estimator
+        With `labels_`, `affinity_matrix_` and `embedding_`.
+    classes : array-like of shape (n_samples,) or None, default=None
+        What the marks show, in the classes' own palette; None: the clusters.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+    theme : {"light", "dark"}, default="light"
+        Colours of the picture: light prints well, dark goes with a dark page.
+    names : bool, default=True
+        Whether each cluster's label is written at its middle sample.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.plots import plot_map
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> [text.get_text() for text in plot_map(model).texts]
+    ['0', '1', '2']
     """
     look = _theme(theme)
     labels = np.asarray(model.labels_)
@@ -180,7 +297,33 @@ def _scatter(ax: Any, points: Array, groups: Array, look_of: Any = cluster_look)
 def plot_n_clusters(model: Any, score: str = "score", *, ax: Any = None, theme: str = "light") -> Any:
     """The score of every number of clusters that was tried, and the one that was taken.
 
-    `model` is an estimator fitted with `n_clusters="auto"` or a range, or its `n_clusters_scores_`.
+    Parameters
+    ----------
+    model : fitted estimator or list of dict
+        An estimator with `n_clusters_scores_`, or such records: `n_clusters` and scores by name.
+    score : str, default="score"
+        Which of the scores is drawn.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+    theme : {"light", "dark"}, default="light"
+        Colours of the picture: light prints well, dark goes with a dark page.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Raises
+    ------
+    ValueError
+        If the records have no such score, or there are none.
+
+    Examples
+    --------
+    >>> from masked_subspace.plots import plot_n_clusters
+    >>> records = [{"n_clusters": 2, "score": 0.5}, {"n_clusters": 3, "score": 0.9}]
+    >>> plot_n_clusters(records).texts[0].get_text()
+    '3 taken'
     """
     records = list(getattr(model, "n_clusters_scores_", model if isinstance(model, Sequence) else ()))
     known = sorted({key for record in records for key in record} - {"n_clusters"})
@@ -207,9 +350,40 @@ def plot_n_clusters(model: Any, score: str = "score", *, ax: Any = None, theme: 
 
 
 def plot_convergence(history: Any, quantity: str = "objective", *, ax: Any = None, theme: str = "light") -> Any:
-    """A quantity of `history_` over rounds; a `…_trace` over the iterations of every round, one line each.
+    """A quantity over rounds, or its trace over the iterations of every round, one line each.
 
     The penalty grows from one iteration to the next (a continuation), so an objective trace may rise on its way.
+
+    Parameters
+    ----------
+    history : fitted estimator or list of dict
+        An estimator with `history_`, or that list.
+    quantity : str, default="objective"
+        A key of the records; one that ends with "_trace" has a value for each iteration.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+    theme : {"light", "dark"}, default="light"
+        Colours of the picture: light prints well, dark goes with a dark page.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Raises
+    ------
+    ValueError
+        If the records have no such quantity, or there are none.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.plots import plot_convergence
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> plot_convergence(model, "objective_trace").get_xlabel()
+    'iteration'
     """
     records = history.history_ if hasattr(history, "history_") else history
     if not records or quantity not in records[0]:
@@ -232,7 +406,30 @@ def plot_convergence(history: Any, quantity: str = "objective", *, ax: Any = Non
 def plot_confusion(
     labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike, *, ax: Any = None, theme: str = "light"
 ) -> Any:
-    """Clusters against classes, the clusters in the order of the best one-to-one matching."""
+    """Clusters against classes, the clusters in the order of the best one-to-one matching.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        Known classes, the rows of the picture.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters, its columns.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+    theme : {"light", "dark"}, default="light"
+        Colours of the picture: light prints well, dark goes with a dark page.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Examples
+    --------
+    >>> from masked_subspace.plots import plot_confusion
+    >>> [text.get_text() for text in plot_confusion([0, 0, 1, 1], [1, 1, 0, 1]).texts]
+    ['2', '1', '1']
+    """
     from scipy.optimize import linear_sum_assignment
     from sklearn.metrics.cluster import contingency_matrix
 
@@ -253,7 +450,32 @@ def plot_confusion(
 
 
 def plot_accuracy_against_pairs(accuracy: npt.ArrayLike, pair_accuracy: npt.ArrayLike, *, ax: Any = None) -> Any:
-    """Figure 1: the accuracy over pairs (BCA) of clusterings against their accuracy (CA), in per cent."""
+    """The accuracy over pairs (BCA) of clusterings against their accuracy (CA): Figure 1 of the paper.
+
+    Parameters
+    ----------
+    accuracy : array-like of shape (n_clusterings,)
+        CA in per cent.
+    pair_accuracy : array-like of shape (n_clusterings,)
+        BCA in per cent.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    References
+    ----------
+    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace.plots import plot_accuracy_against_pairs
+    >>> plot_accuracy_against_pairs([50, 75, 90], [60, 80, 95]).get_ylabel()
+    'BCA %'
+    """
     ax = _axes(ax, (4.4, 4.0))
     ax.plot([0, 100], [0, 100], color=_SOFT, lw=0.8, ls=":")
     ax.scatter(np.asarray(accuracy), np.asarray(pair_accuracy), s=14, color=_BLUE, alpha=0.6, linewidths=0)
@@ -262,7 +484,28 @@ def plot_accuracy_against_pairs(accuracy: npt.ArrayLike, pair_accuracy: npt.Arra
 
 
 def plot_same_class(labels: npt.ArrayLike, order: npt.ArrayLike, *, ax: Any = None) -> Any:
-    """The 0/1 matrix of who shares a cluster, samples in the given order."""
+    """The matrix of 0 and 1 of who shares a cluster.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        Clusters.
+    order : array-like of int of shape (n_samples,)
+        Indices of the samples in the order in which they are drawn.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Examples
+    --------
+    >>> from masked_subspace.plots import plot_same_class
+    >>> len(plot_same_class([0, 1, 0, 1], [0, 2, 1, 3]).images)
+    1
+    """
     names = np.asarray(labels)[np.asarray(order)]
     step = max(1, len(names) // _CELLS)
     names = names[::step]
@@ -273,7 +516,31 @@ def plot_same_class(labels: npt.ArrayLike, order: npt.ArrayLike, *, ax: Any = No
 
 
 def plot_pair(images: Sequence[Array], *, title: str = "", ax: Any = None) -> Any:
-    """Two images side by side."""
+    """Two images side by side.
+
+    Parameters
+    ----------
+    images : sequence of two arrays of shape (height, width)
+        The pictures, left and right.
+    title : str, default=""
+        What stands above them.
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import load
+    >>> from masked_subspace.plots import plot_pair
+    >>> digits = load("digits")
+    >>> pictures = digits.data.reshape(-1, *digits.images_shape)
+    >>> plot_pair(pictures[:2], title="0 and 1").get_title()
+    '0 and 1'
+    """
     ax = _axes(ax, (2.4, 1.4))
     gap = np.full((images[0].shape[0], max(1, images[0].shape[1] // 12)), np.nan)
     ax.imshow(np.hstack([images[0], gap, images[1]]).astype(float), cmap="gray")
@@ -283,7 +550,28 @@ def plot_pair(images: Sequence[Array], *, title: str = "", ax: Any = None) -> An
 
 
 def plot_framework(*, ax: Any = None) -> Any:
-    """Figure 2: the bilevel frame as a flow; nothing but the mask travels back."""
+    """The bilevel frame as a flow, where nothing but the mask travels back: Figure 2 of the paper.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes or None, default=None
+        Where to draw; None: on new ones of a figure of its own.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+        What was drawn on; `ax.figure.savefig("picture.png")` writes it.
+
+    References
+    ----------
+    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace.plots import plot_framework
+    >>> plot_framework().axison
+    False
+    """
     ax = _axes(ax, (8.4, 2.6))
     boxes: Mapping[str, tuple[float, str]] = {
         "X": (0.05, "samples X"),
