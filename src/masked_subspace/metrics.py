@@ -98,7 +98,7 @@ def clustering_accuracy(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) 
 
     References
     ----------
-    .. [Kuhn1955] H. W. Kuhn (1955). The Hungarian method for the assignment problem. Naval Research Logistics
+    .. [Kuhn1955] Kuhn, H. W. (1955). The Hungarian method for the assignment problem. Naval Research Logistics
        Quarterly 2.
 
     Examples
@@ -138,7 +138,7 @@ def binary_clustering_accuracy(labels_true: npt.ArrayLike, labels_pred: npt.Arra
 
     References
     ----------
-    .. [Rand1971] W. M. Rand (1971). Objective criteria for the evaluation of clustering methods. JASA 66.
+    .. [Rand1971] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. JASA 66.
 
     Examples
     --------
@@ -184,8 +184,8 @@ def normalized_mutual_info(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLik
 
     References
     ----------
-    .. [Strehl2002] A. Strehl and J. Ghosh (2002). Cluster ensembles: a knowledge reuse framework for combining multiple
-       partitions. JMLR 3.
+    .. [Strehl2002] Strehl, A. and Ghosh, J. (2002). Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions. JMLR 3.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
 
     References
     ----------
-    .. [Hubert1985] L. Hubert and P. Arabie (1985). Comparing partitions. Journal of Classification 2.
+    .. [Hubert1985] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def subspace_preserving_error(representation: Any, labels_true: npt.ArrayLike) -
 
     References
     ----------
-    .. [You2016a] C. You, D. Robinson and R. Vidal (2016). Scalable sparse subspace clustering by orthogonal matching
+    .. [You2016a] You, C., Robinson, D. and Vidal, R. (2016). Scalable sparse subspace clustering by orthogonal matching
        pursuit. CVPR ("subspace-preserving representation error").
 
     Examples
@@ -296,7 +296,7 @@ def connectivity(affinity: Any, labels_true: npt.ArrayLike) -> float:
 
     References
     ----------
-    .. [You2016a] C. You, D. Robinson and R. Vidal (2016). Scalable sparse subspace clustering by orthogonal matching
+    .. [You2016a] You, C., Robinson, D. and Vidal, R. (2016). Scalable sparse subspace clustering by orthogonal matching
        pursuit. CVPR ("connectivity").
 
     Examples

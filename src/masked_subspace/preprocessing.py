@@ -98,7 +98,7 @@ class Scattering(TransformerMixin, BaseEstimator):
 
     References
     ----------
-    .. [Bruna2013] J. Bruna and S. Mallat (2013). Invariant scattering convolution networks. IEEE TPAMI 35(8).
+    .. [Bruna2013] Bruna, J. and Mallat, S. (2013). Invariant scattering convolution networks. IEEE TPAMI 35(8).
 
     Examples
     --------
@@ -271,8 +271,8 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
 
     References
     ----------
-    .. [You2016b] C. You, C. Li, D. Robinson and R. Vidal (2016). Oracle based active set algorithm for scalable elastic
-       net subspace clustering. CVPR.
+    .. [You2016b] You, C., Li, C., Robinson, D. and Vidal, R. (2016). Oracle based active set algorithm for scalable
+       elastic net subspace clustering. CVPR.
 
     Examples
     --------

@@ -70,8 +70,8 @@ class AutoencoderEDSC(EDSC):
 
     References
     ----------
-    .. [Ji2014] P. Ji, M. Salzmann and H. Li (2014). Efficient dense subspace clustering. WACV.
-    .. [Ji2017] P. Ji, T. Zhang, H. Li, M. Salzmann and I. Reid (2017). Deep subspace clustering networks. NIPS.
+    .. [Ji2014] Ji, P., Salzmann, M. and Li, H. (2014). Efficient dense subspace clustering. WACV.
+    .. [Ji2017] Ji, P., Zhang, T., Li, H., Salzmann, M. and Reid, I. (2017). Deep subspace clustering networks. NIPS.
 
     Examples
     --------

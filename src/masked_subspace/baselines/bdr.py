@@ -179,8 +179,8 @@ class BDR(BaselineClusterer):
 
     References
     ----------
-    .. [Lu2019] C. Lu, J. Feng, Z. Lin, T. Mei and S. Yan (2019). Subspace clustering by block diagonal representation.
-       IEEE TPAMI 41(2).
+    .. [Lu2019] Lu, C., Feng, J., Lin, Z., Mei, T. and Yan, S. (2019). Subspace clustering by block diagonal
+       representation. IEEE TPAMI 41(2).
 
     Examples
     --------

@@ -114,7 +114,7 @@ class EDSC(BaselineClusterer):
 
     References
     ----------
-    .. [Ji2014] P. Ji, M. Salzmann and H. Li (2014). Efficient dense subspace clustering. WACV.
+    .. [Ji2014] Ji, P., Salzmann, M. and Li, H. (2014). Efficient dense subspace clustering. WACV.
 
     Examples
     --------

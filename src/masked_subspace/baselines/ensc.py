@@ -84,8 +84,8 @@ class EnSC(BaselineClusterer):
 
     References
     ----------
-    .. [You2016b] C. You, C. Li, D. Robinson and R. Vidal (2016). Oracle based active set algorithm for scalable elastic
-       net subspace clustering. CVPR.
+    .. [You2016b] You, C., Li, C., Robinson, D. and Vidal, R. (2016). Oracle based active set algorithm for scalable
+       elastic net subspace clustering. CVPR.
 
     Examples
     --------

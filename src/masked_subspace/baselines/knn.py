@@ -37,7 +37,7 @@ class NeighborGraph(BaselineClusterer):
 
     References
     ----------
-    .. [Luxburg2007] U. von Luxburg (2007). A tutorial on spectral clustering. Statistics and Computing 17(4).
+    .. [Luxburg2007] von Luxburg, U. (2007). A tutorial on spectral clustering. Statistics and Computing 17(4).
 
     Examples
     --------

@@ -139,7 +139,7 @@ class LRR(BaselineClusterer):
 
     References
     ----------
-    .. [Liu2013] G. Liu, Z. Lin, S. Yan, J. Sun, Y. Yu and Y. Ma (2013). Robust recovery of subspace structures by
+    .. [Liu2013] Liu, G., Lin, Z., Yan, S., Sun, J., Yu, Y. and Ma, Y. (2013). Robust recovery of subspace structures by
        low-rank representation. IEEE TPAMI 35(1).
 
     Examples

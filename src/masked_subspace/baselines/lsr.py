@@ -106,8 +106,8 @@ class LSR(BaselineClusterer):
 
     References
     ----------
-    .. [Lu2012] C. Lu, H. Min, Z. Zhao, L. Zhu, D. Huang and S. Yan (2012). Robust and efficient subspace segmentation
-       via least squares regression. ECCV.
+    .. [Lu2012] Lu, C., Min, H., Zhao, Z., Zhu, L., Huang, D. and Yan, S. (2012). Robust and efficient subspace
+       segmentation via least squares regression. ECCV.
 
     Examples
     --------

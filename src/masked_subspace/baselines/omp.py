@@ -174,7 +174,7 @@ class SSCOMP(BaselineClusterer):
 
     References
     ----------
-    .. [You2016a] C. You, D. Robinson and R. Vidal (2016). Scalable sparse subspace clustering by orthogonal matching
+    .. [You2016a] You, C., Robinson, D. and Vidal, R. (2016). Scalable sparse subspace clustering by orthogonal matching
        pursuit. CVPR.
 
     Examples

@@ -134,8 +134,8 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
 
     References
     ----------
-    .. [Li2017] C. Li, C. You and R. Vidal (2017). Structured sparse subspace clustering: a joint affinity learning and
-       subspace clustering framework. IEEE TIP 26(6).
+    .. [Li2017] Li, C., You, C. and Vidal, R. (2017). Structured sparse subspace clustering: a joint affinity learning
+       and subspace clustering framework. IEEE TIP 26(6).
 
     Examples
     --------

@@ -153,7 +153,7 @@ class SSC(BaselineClusterer):
 
     References
     ----------
-    .. [Elhamifar2013] E. Elhamifar and R. Vidal (2013). Sparse subspace clustering: algorithm, theory, and
+    .. [Elhamifar2013] Elhamifar, E. and Vidal, R. (2013). Sparse subspace clustering: algorithm, theory, and
        applications. IEEE TPAMI 35(11).
 
     Examples

@@ -58,7 +58,7 @@ class BilevelClustering(SelfExpressiveClusterer):
 
     References
     ----------
-    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
 
     Examples
     --------
