@@ -43,16 +43,23 @@ def public_objects():
 
 
 def public_methods():
-    """Methods and properties that our classes define or inherit from each other, by their full names."""
-    found = {}
+    """Methods and properties of our classes by their full names.
+
+    One that several classes inherit counts for the first; one without a docstring has that of the method it overrides,
+    as `help` shows it.
+    """
+    found, seen = {}, set()
     for path, cls in public_objects().items():
-        if not inspect.isclass(cls):
-            continue
-        for base in cls.__mro__:
-            for name, one in vars(base).items() if base.__module__.startswith("masked_subspace") else ():
-                is_method = inspect.isfunction(one) or isinstance(one, property | classmethod | staticmethod)
-                if is_method and not name.startswith("_"):
-                    found.setdefault(f"{path}.{name}", getattr(cls, name))
+        for name in dir(cls) if inspect.isclass(cls) else ():
+            base = next((one for one in cls.__mro__ if name in vars(one)), type)
+            one = vars(base).get(name)
+            ours = base.__module__.startswith("masked_subspace") and not name.startswith("_")
+            is_method = inspect.isfunction(one) or isinstance(one, property | classmethod | staticmethod)
+            if not (ours and is_method) or id(one) in seen:
+                continue
+            seen.add(id(one))
+            if one.__doc__ is not None or not any(name in vars(other) for other in base.__mro__[1:]):
+                found[f"{path}.{name}"] = getattr(cls, name)
     return found
 
 

@@ -95,7 +95,7 @@ def test_the_text_is_valid_restructuredtext(path):
             return []
 
     directives.register_directive("only", Only)
-    roles.register_generic_role("obj", nodes.literal)
+    roles.register_local_role("obj", roles.GenericRole("obj", nodes.literal))
     options = {"show_class_members": False, "show_inherited_class_members": False, "xref_param_type": False}
     text = str(get_doc_object(DOCUMENTED[path], config=options))
     tree = publish_doctree(text, settings_overrides={"report_level": 2, "halt_level": 6, "warning_stream": False})

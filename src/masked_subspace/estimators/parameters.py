@@ -119,15 +119,17 @@ PARAMETERS: dict[str, Parameter] = {
     "affinity": Parameter(
         [StrOptions({*KINDS, PRECOMPUTED})],
         "{" + ", ".join(f'"{kind}"' for kind in (*KINDS, PRECOMPUTED)) + "}",
-        'The graph φ(Z). "top-k" divides each row of |Z| by its maximum and keeps the k largest entries; "symmetric" '
-        'is the paper\'s (|Z| + |Z|ᵀ)/2. "precomputed": X is the graph, n × n, and is only cut; RMSC takes the '
-        "consensus of several cuts. New samples have no place in it.",
+        'The graph φ(Z) of the absolute values of Z. "top-k" divides each row by its maximum and keeps the k largest '
+        'entries; "symmetric" is the paper\'s `(|Z| + |Z|ᵀ)/2`; "normalized" divides each row by its maximum, '
+        '"unit-length" by its Euclidean length; "code-neighbors" links samples whose rows are near each other; '
+        '"shape-interaction" is made of the skinny SVD of Z. All are made symmetric. "precomputed": X is the graph, '
+        "n × n, and is only cut; RMSC takes the consensus of several cuts. New samples have no place in it.",
     ),
     "n_links": Parameter(
         [_COUNT, _AUTO],
         'int or "auto"',
-        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 for several, 6 where '
-        "clusters have fewer than 40 samples.",
+        'The k of "top-k" and "code-neighbors"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 '
+        "for several, 6 where clusters have fewer than 40 samples.",
     ),
     "n_components": Parameter(
         [_COUNT, _AUTO, None],
@@ -183,8 +185,8 @@ certainty_ : ndarray of shape (n_samples,)
 structure_ : float
     0 to 1, how far the clusters are real: agreement × prediction strength. A low value warns.
 subspaces_ : list of Bunch
-    One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size. Computed
-    when first asked for.
+    One record a cluster, in the features of X: `mean` (d,), `basis` (dim × d, orthonormal rows), `dim`, `explained`
+    (share of the squared distances from the mean that lies in the subspace), `size`. Computed when first asked for.
 view_ : str
     The view of the rows that `predict` uses.
 n_iter_ : int
@@ -193,10 +195,16 @@ n_rounds_ : int
     Rounds of Algorithm 2.
 history_ : list of dict
     One record a round: objective, residuals, mask change, sparsity, seconds.
+round_affinities_ : list of csr_array of shape (n_samples, n_samples)
+    The graph of each round.
+round_labels_ : list of ndarray of shape (n_samples,)
+    The labels of each round.
 soft_mask_ : SoftMask or None
     The mask of the last round.
 n_features_in_ : int
     Features of the samples seen by `fit`.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of these features, where X was a data frame with text names.
 """
 
 described = documentation.described(PARAMETERS, _ATTRIBUTES)
