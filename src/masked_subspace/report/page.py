@@ -33,7 +33,26 @@ _SCRIPTS = (
 
 
 def render(content: ReportContent) -> str:
-    """The page as text. Whatever users named stands in it only as JSON, and the script sets it only as text."""
+    """The page as text.
+
+    Whatever users named stands in it only as JSON, and the script sets it only as text.
+
+    Parameters
+    ----------
+    content : ReportContent
+        Everything on the page.
+
+    Returns
+    -------
+    page : str
+        One HTML file that needs no other.
+
+    Examples
+    --------
+    >>> from masked_subspace.report import ReportContent, render
+    >>> render(ReportContent("A title")).startswith("<!doctype html>")
+    True
+    """
     script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _SCRIPTS) + "\n})();"
     parts = {
         "{{title}}": html.escape(content.title),
