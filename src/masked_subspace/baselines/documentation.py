@@ -8,19 +8,15 @@ from __future__ import annotations
 from masked_subspace._common.documentation import Parameter, described
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.estimators.parameters import PARAMETERS
-from masked_subspace.label.graph import KINDS
+from masked_subspace.label.graph import KINDS, kinds_in_words
 
 _SHARED = {
     "n_clusters": Parameter(SHARED_CONSTRAINTS["n_clusters"], "int", "Number of clusters K."),
     "affinity": Parameter(
         SHARED_CONSTRAINTS["affinity"],
         "{" + ", ".join(f'"{kind}"' for kind in KINDS) + "}",
-        'The graph of the codes C; the default is the one this method was published with. "symmetric" is '
-        "(abs(C) + abs(C)ᵀ)/2. "
-        '"normalized" divides each code by its largest entry first, "unit-length" by its Euclidean length; "top-k" '
-        'keeps the `n_links` largest entries of each normalized code. "code-neighbors" links each sample with weight 1 '
-        'to the `n_links` samples whose unit-length codes are nearest to its own. "shape-interaction" is (M Mᵀ)^power '
-        "elementwise, M = UΣ^½ with unit rows from the skinny SVD of C.",
+        "The graph of the codes Z, with C their absolute values; the default is the one this method was published "
+        f"with. {kinds_in_words()} (4 is `affinity_power`, where a method has it). All are made symmetric.",
     ),
     "n_links": Parameter(
         SHARED_CONSTRAINTS["n_links"],

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from masked_subspace._common import documentation
 from masked_subspace._common.documentation import Parameter
-from masked_subspace.label.graph import KINDS
+from masked_subspace.label.graph import KINDS, kinds_in_words
 from masked_subspace.label.labeler import CUTS
 from masked_subspace.rows.views import VIEWS
 
@@ -119,11 +119,9 @@ PARAMETERS: dict[str, Parameter] = {
     "affinity": Parameter(
         [StrOptions({*KINDS, PRECOMPUTED})],
         "{" + ", ".join(f'"{kind}"' for kind in (*KINDS, PRECOMPUTED)) + "}",
-        'The graph φ(Z) of the absolute values of Z. "top-k" divides each row by its maximum and keeps the k largest '
-        'entries; "symmetric" is the paper\'s `(|Z| + |Z|ᵀ)/2`; "normalized" divides each row by its maximum, '
-        '"unit-length" by its Euclidean length; "code-neighbors" links samples whose rows are near each other; '
-        '"shape-interaction" is made of the skinny SVD of Z. All are made symmetric. "precomputed": X is the graph, '
-        "n × n, and is only cut; RMSC takes the consensus of several cuts. New samples have no place in it.",
+        f"The graph φ(Z), with C the absolute values of Z: {kinds_in_words()}. All are made symmetric. "
+        '"precomputed": X is the graph, n × n, and is only cut; RMSC takes the consensus of several cuts. New samples '
+        "have no place in it.",
     ),
     "n_links": Parameter(
         [_COUNT, _AUTO],
