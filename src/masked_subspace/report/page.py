@@ -13,8 +13,10 @@ from masked_subspace._common.files import write_text
 from masked_subspace.report.payload import payload
 from masked_subspace.report.record import ReportContent
 
+# Panels are found by their names, panel_….js, and stand before the last one.
 _SCRIPTS = (
     "basis.js",
+    "panels.js",
     "palette.js",
     "glossary.js",
     "matrix.js",
@@ -25,11 +27,10 @@ _SCRIPTS = (
     "charts.js",
     "tables.js",
     "verdict.js",
-    "choices.js",
     "clusters.js",
     "samples.js",
-    "page.js",
 )
+_LAST = "page.js"
 
 
 def render(content: ReportContent) -> str:
@@ -53,7 +54,7 @@ def render(content: ReportContent) -> str:
     >>> render(ReportContent("A title")).startswith("<!doctype html>")
     True
     """
-    script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _SCRIPTS) + "\n})();"
+    script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _scripts()) + "\n})();"
     parts = {
         "{{title}}": html.escape(content.title),
         "{{policy}}": _policy(script),
@@ -79,6 +80,11 @@ def script_safe_json(value: object) -> str:
     """JSON that no HTML parser can mistake for the end of its script element."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _scripts() -> list[str]:
+    assets = files("masked_subspace.report").joinpath("assets").iterdir()
+    return [*_SCRIPTS, *sorted(one.name for one in assets if one.name.startswith("panel_")), _LAST]
 
 
 def _asset(name: str) -> str:
