@@ -106,7 +106,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
     n_clusters : int, default=8
         Number of clusters K.
     alpha : float, default=20.0
-        α of SSC, λ_z = α / min_i max_{j≠i} |x_iᵀx_j|.
+        α of SSC, `λ_z = α / min_i max_{j≠i} |x_iᵀx_j|`.
     structure_weight : float, default=0.1
         α_Θ, the weight of the structured norm.
     max_rounds : int, default=5

@@ -120,7 +120,7 @@ class SSC(BaselineClusterer):
 
         min ‖C‖₁ + λ_e‖E‖₁ + λ_z/2 ‖X − CX − E‖²   subject to   diag C = 0   and, if `affine`, C1 = 1
 
-    with λ_z = α / min_i max_{j≠i} |x_iᵀx_j| (Elhamifar & Vidal 2013).
+    with `λ_z = α / min_i max_{j≠i} |x_iᵀx_j|` (Elhamifar & Vidal 2013).
 
     Parameters
     ----------

@@ -48,7 +48,7 @@ class Engine(Protocol):
         ...
 
 
-class SerialEngine:
+class SerialEngine(Engine):
     """One block after the other, BLAS on one thread.
 
     Examples
@@ -63,28 +63,12 @@ class SerialEngine:
     shares_memory = True  # work may leave something in `shared` for a later call
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
-        """Do the work of every block.
-
-        Parameters
-        ----------
-        work : callable
-            A function of a module, so that it can be sent; it is called with `shared` and a block.
-        shared : object
-            What all blocks read and nobody changes.
-        blocks : sequence
-            What differs from call to call.
-
-        Yields
-        ------
-        result : object
-            What `work` returned, in the order of the blocks.
-        """
         with threadpool_limits(limits=1, user_api="blas"):
             for block in blocks:
                 yield work(shared, block)
 
 
-class ThreadEngine:
+class ThreadEngine(Engine):
     """Threads of this process: the work spends its time in BLAS and numba, which both let go of the interpreter.
 
     BLAS is held to one thread meanwhile, and only a few blocks are ahead of the consumer, so memory stays bounded.
@@ -109,22 +93,6 @@ class ThreadEngine:
         self.n_threads = n_threads
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
-        """Do the work of every block.
-
-        Parameters
-        ----------
-        work : callable
-            A function of a module, so that it can be sent; it is called with `shared` and a block.
-        shared : object
-            What all blocks read and nobody changes.
-        blocks : sequence
-            What differs from call to call.
-
-        Yields
-        ------
-        result : object
-            What `work` returned, in the order of the blocks.
-        """
         waiting: deque[Future[Any]] = deque()
         with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(self.n_threads) as pool:
             try:
