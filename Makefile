@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak check-sdist lint bench bench-quick clean
+.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak dist lint docs bench bench-quick clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -58,8 +58,16 @@ fuzz: $(VENV)/.test
 soak: $(VENV)/.test
 	MASKED_SUBSPACE_SOAK=200 $(BIN)/python -m pytest tests/fuzz/test_soak.py
 
-check-sdist: $(VENV)/.test
+# What a release uploads, in dist/: built, checked, and its demo run in an empty environment.
+dist: $(VENV)/.test
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[release]"
 	$(BIN)/python -m pytest tests/test_distribution.py
+	rm -rf dist build/empty
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv build/empty
+	build/empty/bin/pip install --quiet --constraint constraints.txt dist/*.whl
+	build/empty/bin/masked-subspace demo --out build/empty/demo-report
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

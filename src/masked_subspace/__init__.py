@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from masked_subspace.estimators import BMSC, GMSC, RMSC, BilevelClustering
     from masked_subspace.rounds.graphs import cluster_graph
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 __all__ = ["BMSC", "GMSC", "RMSC", "BilevelClustering", "__version__", "cluster_graph"]
 
 

@@ -16,6 +16,17 @@ from sklearn.metrics.cluster import contingency_matrix
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import Array, IntArray
 
+__all__ = [
+    "adjusted_rand_index",
+    "binary_clustering_accuracy",
+    "clustering_accuracy",
+    "connectivity",
+    "match_labels",
+    "normalized_mutual_info",
+    "sparsity",
+    "subspace_preserving_error",
+]
+
 
 def _table(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> npt.NDArray[np.int64]:
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
@@ -28,7 +39,31 @@ def _table(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> npt.NDArra
 
 
 def match_labels(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> Array:
-    """`labels_pred` renamed by the best one-to-one matching; a cluster without a partner gets a name < 0."""
+    """Rename clusters after the classes they match best, one to one.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        Known classes, numbers or texts.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters.
+
+    Returns
+    -------
+    matched : ndarray of shape (n_samples,)
+        `labels_pred` under the names of `labels_true`; a cluster without a partner gets a negative number.
+
+    Raises
+    ------
+    ValueError
+        If the two are not vectors of one length above 0.
+
+    Examples
+    --------
+    >>> from masked_subspace.metrics import match_labels
+    >>> match_labels([0, 0, 1, 1], [1, 1, 0, 0]).tolist()
+    [0, 0, 1, 1]
+    """
     true_names = np.unique(np.asarray(labels_true))
     pred_names, codes = np.unique(np.asarray(labels_pred), return_inverse=True)
     rows, cols = linear_sum_assignment(_table(labels_true, labels_pred), maximize=True)
@@ -40,14 +75,77 @@ def match_labels(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> Arra
 
 
 def clustering_accuracy(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> float:
-    """Share of samples that the best one-to-one matching of clusters to classes gets right (CA)."""
+    """Share of samples that the best one-to-one matching of clusters to classes gets right (CA).
+
+        CA = 1/n max_π Σ_i [y_i = π(ŷ_i)],   π over the one-to-one maps from clusters to classes
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        Known classes y.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters ŷ.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1; 1 for the same partition under any names.
+
+    Raises
+    ------
+    ValueError
+        If the two are not vectors of one length above 0.
+
+    References
+    ----------
+    .. [Kuhn1955] Kuhn, H. W. (1955). The Hungarian method for the assignment problem. Naval Research Logistics
+       Quarterly 2.
+
+    Examples
+    --------
+    >>> from masked_subspace.metrics import clustering_accuracy
+    >>> clustering_accuracy([0, 0, 1, 1], [1, 1, 0, 1])
+    0.75
+    """
     table = _table(labels_true, labels_pred)
     rows, cols = linear_sum_assignment(table, maximize=True)
     return float(table[rows, cols].sum() / table.sum())
 
 
 def binary_clustering_accuracy(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> float:
-    """Share of the n(n−1)/2 pairs on which "same cluster or not" is right (BCA), from the contingency table."""
+    """Share of the pairs of samples on which "same cluster or not" is right (BCA).
+
+        BCA = 2/(n(n−1)) Σ_{i<j} [(y_i = y_j) = (ŷ_i = ŷ_j)]
+
+    counted from the contingency table, in O(n). It is the Rand index (Rand 1971); the paper calls it BCA.
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        Known classes y.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters ŷ.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1. With many clusters most pairs are apart in any partition, so it is high by itself.
+
+    Raises
+    ------
+    ValueError
+        If the two are not vectors of one length above 0.
+
+    References
+    ----------
+    .. [Rand1971] Rand, W. M. (1971). Objective criteria for the evaluation of clustering methods. JASA 66.
+
+    Examples
+    --------
+    >>> from masked_subspace.metrics import binary_clustering_accuracy
+    >>> binary_clustering_accuracy([0, 0, 1, 1], [1, 1, 0, 1])
+    0.5
+    """
     table = _table(labels_true, labels_pred)
     n = int(table.sum())
     if n == 1:
@@ -63,15 +161,72 @@ def binary_clustering_accuracy(labels_true: npt.ArrayLike, labels_pred: npt.Arra
 
 
 def normalized_mutual_info(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLike) -> float:
-    """NMI with the arithmetic mean of the two entropies."""
+    """Mutual information of two partitions as a share of the arithmetic mean of their entropies (NMI).
+
+        NMI = 2 I(y; ŷ) / (H(y) + H(ŷ))
+
+    Parameters
+    ----------
+    labels_true : array-like of shape (n_samples,)
+        Known classes y.
+    labels_pred : array-like of shape (n_samples,)
+        Clusters ŷ.
+
+    Returns
+    -------
+    information : float
+        Between 0 and 1; 1 for the same partition under any names.
+
+    Raises
+    ------
+    ValueError
+        If the two are not vectors of one length above 0.
+
+    References
+    ----------
+    .. [Strehl2002] Strehl, A. and Ghosh, J. (2002). Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions. JMLR 3.
+
+    Examples
+    --------
+    >>> from masked_subspace.metrics import normalized_mutual_info
+    >>> round(normalized_mutual_info([0, 0, 1, 1], [1, 1, 0, 1]), 3)
+    0.344
+    """
     _table(labels_true, labels_pred)
     return float(normalized_mutual_info_score(labels_true, labels_pred))
 
 
 def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
-    """The adjusted Rand index of two labelings 0 … K − 1: 1 for the same partition, 0 on average for unrelated ones.
+    """Adjusted Rand index of two labelings: 1 for the same partition, 0 on average for unrelated ones.
 
-    scikit-learn's takes a millisecond, most of it checks; a judge compares thousands of labelings.
+        ARI = (Σ_kl C(n_kl, 2) − E) / ((Σ_k C(a_k, 2) + Σ_l C(b_l, 2))/2 − E),   E its mean for random labels
+
+    with n_kl the contingency table and a, b its sums. scikit-learn's takes a millisecond, most of it checks; a judge
+    compares thousands of labelings. Labels are not checked here.
+
+    Parameters
+    ----------
+    labels_a : ndarray of int of shape (n_samples,)
+        The first labeling, numbers from 0.
+    labels_b : ndarray of int of shape (n_samples,)
+        The second labeling, numbers from 0.
+
+    Returns
+    -------
+    index : float
+        1 at most; negative where two labelings agree less than chance would.
+
+    References
+    ----------
+    .. [Hubert1985] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.metrics import adjusted_rand_index
+    >>> adjusted_rand_index(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    1.0
     """
     n, columns = len(labels_a), int(labels_b.max()) + 1
     keys = labels_a.astype(np.int64) * columns + labels_b
@@ -84,9 +239,34 @@ def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
 
 
 def subspace_preserving_error(representation: Any, labels_true: npt.ArrayLike) -> float:
-    """Mean over samples of the share of ‖z_i‖₁ that lies on samples of other classes; 0 is ideal.
+    """Mean share of each code that lies on samples of other classes; 0 is ideal.
 
-    Samples with an empty row count as 0.
+        SPE = 1/n Σ_i (Σ_{j: y_j ≠ y_i} abs(z_ij)) / ‖z_i‖₁,   a row of zeros counts as 0
+
+    Parameters
+    ----------
+    representation : array or sparse array of shape (n_samples, n_samples)
+        Z; row i rebuilds sample i, such as `representation_matrix_`.
+    labels_true : array-like of shape (n_samples,)
+        Known classes y.
+
+    Returns
+    -------
+    error : float
+        Between 0 and 1.
+
+    References
+    ----------
+    .. [You2016a] You, C., Robinson, D. and Vidal, R. (2016). Scalable sparse subspace clustering by orthogonal matching
+       pursuit. CVPR ("subspace-preserving representation error").
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.metrics import subspace_preserving_error
+    >>> Z = np.array([[0, 1, 0], [0.75, 0, 0.25], [0, 0, 0]])
+    >>> round(subspace_preserving_error(Z, [0, 0, 1]), 4)
+    0.0833
     """
     Z = _as_csr(representation)
     labels = np.asarray(labels_true)
@@ -98,14 +278,62 @@ def subspace_preserving_error(representation: Any, labels_true: npt.ArrayLike) -
 
 
 def connectivity(affinity: Any, labels_true: npt.ArrayLike) -> float:
-    """Smallest λ₂ of the normalised Laplacian of a class's own graph, over classes; 0: some class falls apart."""
+    """Smallest second eigenvalue of the Laplacian of a class's own graph, over the classes.
+
+        min_k λ₂(I − D_k^-½ W_k D_k^-½),   W_k the part of the graph between samples of class k
+
+    Parameters
+    ----------
+    affinity : array or sparse array of shape (n_samples, n_samples)
+        W, symmetric and nonnegative, such as `affinity_matrix_`.
+    labels_true : array-like of shape (n_samples,)
+        Known classes.
+
+    Returns
+    -------
+    connectivity : float
+        0 where the graph of some class is disconnected: a cut cannot find that class as one cluster.
+
+    References
+    ----------
+    .. [You2016a] You, C., Robinson, D. and Vidal, R. (2016). Scalable sparse subspace clustering by orthogonal matching
+       pursuit. CVPR ("connectivity").
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.metrics import connectivity
+    >>> triangle = np.ones((3, 3)) - np.eye(3)
+    >>> round(connectivity(np.kron(np.eye(2), triangle), [0, 0, 0, 1, 1, 1]), 6)
+    1.5
+    >>> connectivity(np.kron(np.eye(2), triangle), [0, 0, 1, 1, 1, 1])
+    0.0
+    """
     W = _as_csr(affinity)
     labels = np.asarray(labels_true)
     return min(_second_eigenvalue(csr_array(W[members][:, members])) for members in _members(labels))
 
 
 def sparsity(representation: Any) -> float:
-    """Mean number of nonzeros a sample."""
+    """Mean number of nonzeros a sample.
+
+    Parameters
+    ----------
+    representation : array or sparse array of shape (n_samples, n_samples)
+        Z; row i rebuilds sample i.
+
+    Returns
+    -------
+    nonzeros : float
+        How many others rebuild a sample, on average.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.metrics import sparsity
+    >>> sparsity(np.array([[0, 1, 0], [2, 0, 3], [0, 0, 0]]))
+    1.0
+    """
     Z = _as_csr(representation)
     return float(np.count_nonzero(Z.data) / Z.shape[0])
 

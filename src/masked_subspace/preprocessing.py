@@ -24,6 +24,8 @@ from masked_subspace._common.symmetric_eigen import largest_eigenpairs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
 
+__all__ = ["PCAFeatures", "Scattering"]
+
 
 @contextlib.contextmanager
 def _scipy_with_sph_harm() -> Iterator[None]:
@@ -56,10 +58,55 @@ def _scattering_transform(scale: int, shape: tuple[int, int], angles: int, max_o
 class Scattering(TransformerMixin, BaseEstimator):
     """Scattering coefficients of images given as rows of pixels (kymatio, extra `features`).
 
-    Images are padded with zeros to `padded_shape` (default: the next multiple of 2^scale on each side), and with
-    `normalize=True` the map of each scattering path is divided by its largest absolute value, image by image. With
-    `cache` naming a folder, the result is written there block by block and handed back as a read-only memmap; the same
-    pixels and settings are not computed twice.
+    Averages of wavelet coefficients and of the wavelet coefficients of their absolute values (Bruna & Mallat 2013),
+    with φ a low-pass filter of width 2^scale and ψ a wavelet of one scale and angle:
+
+        S₀x = x ⋆ φ,   S₁x = abs(x ⋆ ψ₁) ⋆ φ,   S₂x = abs(abs(x ⋆ ψ₁) ⋆ ψ₂) ⋆ φ
+
+    Parameters
+    ----------
+    image_shape : tuple of two int or None, default=None
+        (height, width) of a row of X; None: a square.
+    padded_shape : tuple of two int or None, default=None
+        Images are padded with zeros to this; None: to the next multiple of 2^scale on each side.
+    scale : int, default=3
+        J: coefficients are averaged over 2^J pixels.
+    angles : int, default=8
+        L, the number of angles of the wavelets.
+    max_order : {1, 2}, default=2
+        How often a wavelet transform is repeated.
+    normalize : bool, default=True
+        Whether the map of each path is divided by its largest absolute value, image by image.
+    batch_size : int, default=128
+        Images transformed at once.
+    cache : path or None, default=None
+        A folder: the result is written there block by block and handed back as a read-only memmap, and the same pixels
+        and settings are not computed twice. None: the result stays in memory.
+    verbose : bool, default=False
+        Whether progress is shown.
+
+    Attributes
+    ----------
+    image_shape_ : tuple of two int
+        (height, width) of an image.
+    padded_shape_ : tuple of two int
+        The same after padding.
+    n_features_in_ : int
+        Pixels of an image.
+    n_features_out_ : int
+        Coefficients of an image.
+
+    References
+    ----------
+    .. [Bruna2013] Bruna, J. and Mallat, S. (2013). Invariant scattering convolution networks. IEEE TPAMI 35(8).
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import load
+    >>> from masked_subspace.preprocessing import Scattering
+    >>> digits = load("digits")
+    >>> Scattering(scale=2, angles=4).fit_transform(digits.data[:5]).shape
+    (5, 100)
     """
 
     def __init__(
@@ -86,7 +133,25 @@ class Scattering(TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> Scattering:  # noqa: ARG002 (scikit-learn's signature)
-        """Settle the image's shape; nothing is learnt from the pixels."""
+        """Settle the image's shape; nothing is learnt from the pixels.
+
+        Parameters
+        ----------
+        X : array, memmap or dask array of shape (n_samples, n_pixels)
+            Images as rows of pixels.
+        y : object, default=None
+            Not used.
+
+        Returns
+        -------
+        self : Scattering
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If `image_shape` does not have the pixels of a row, or `padded_shape` is smaller than the images.
+        """
         check_rows(X)
         pixels = int(X.shape[1])
         side = round(pixels**0.5)
@@ -110,7 +175,23 @@ class Scattering(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """The coefficients, float32, one image for each row."""
+        """Scattering coefficients of images.
+
+        Parameters
+        ----------
+        X : array, memmap or dask array of shape (n_samples, n_pixels)
+            Images as rows of pixels.
+
+        Returns
+        -------
+        features : ndarray or memmap of shape (n_samples, n_features_out)
+            The coefficients in float32, one image a row.
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If kymatio is not installed.
+        """
         check_is_fitted(self, "padded_shape_")
         check_rows(X)
         if X.shape[1] != self.n_features_in_:
@@ -163,8 +244,43 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
     """The leading principal components, from the d × d covariance summed over blocks of rows.
 
     X may be a memmap or a dask array: one block is in memory at a time, and float32 stays float32 in the output (the
-    covariance is always float64). With `center=False` the mean is not subtracted: the leading singular directions of X
-    itself, in which subspaces through the origin stay such subspaces (You, Li, Robinson & Vidal 2016 use these).
+    covariance is always float64).
+
+    Parameters
+    ----------
+    n_components : int, default=150
+        Components that are kept.
+    center : bool, default=True
+        Whether the mean is subtracted. Without it the components are the leading singular directions of X itself, in
+        which subspaces through the origin stay such subspaces (You et al. 2016 use these).
+    block_size : int, default=4096
+        Rows in memory at a time.
+    verbose : bool, default=False
+        Whether progress is shown.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows, the largest variance first.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each of them.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted; zeros with `center=False`.
+    n_features_in_ : int
+        Features of the samples seen by `fit`.
+
+    References
+    ----------
+    .. [You2016b] You, C., Li, C., Robinson, D. and Vidal, R. (2016). Oracle based active set algorithm for scalable
+       elastic net subspace clustering. CVPR.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import load
+    >>> from masked_subspace.preprocessing import PCAFeatures
+    >>> X = load("digits").data
+    >>> PCAFeatures(20).fit_transform(X).shape
+    (1797, 20)
     """
 
     def __init__(
@@ -176,7 +292,25 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> PCAFeatures:  # noqa: ARG002 (scikit-learn's signature)
-        """Two passes over X: the mean, then the covariance."""
+        """Learn the components in two passes over X: the mean, then the covariance.
+
+        Parameters
+        ----------
+        X : array, memmap or dask array of shape (n_samples, n_features)
+            Samples as rows.
+        y : object, default=None
+            Not used.
+
+        Returns
+        -------
+        self : PCAFeatures
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If `n_components` is larger than the smaller side of X.
+        """
         check_rows(X)
         n, d = (int(side) for side in X.shape)
         if not 1 <= self.n_components <= min(n, d):
@@ -199,7 +333,18 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Coordinates of the rows in the leading components."""
+        """Coordinates of samples in the leading components.
+
+        Parameters
+        ----------
+        X : array, memmap or dask array of shape (n_samples, n_features)
+            Samples as rows.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+            float32 if X is, else float64.
+        """
         check_is_fitted(self, "components_")
         check_rows(X)
         if X.shape[1] != self.n_features_in_:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+__all__ = ["METHODS", "Method", "SettingError", "did_you_mean", "make_estimator", "match", "resolve"]
+
 
 class SettingError(ValueError):
     """A method or parameter that does not exist, or a value that does not fit it."""
@@ -22,20 +24,44 @@ class SettingError(ValueError):
 
 @dataclass(frozen=True)
 class Method:
-    """One line of the list."""
+    """One line of the list of methods.
 
-    key: str  # what a person types and what stored results are filed under
-    title: str  # what tables and pages print
-    path: str  # "package.module:Class"
-    tiny: Mapping[str, Any] = field(default_factory=dict)  # parameters under which a test's fit takes no time
+    Parameters
+    ----------
+    key : str
+        What a person types and what stored results are filed under.
+    title : str
+        What tables and pages print.
+    path : str
+        Where the class is: "package.module:Class".
+    tiny : mapping of str to object, optional
+        Parameters under which a test's fit takes no time.
+
+    Examples
+    --------
+    >>> from masked_subspace.registry import METHODS
+    >>> METHODS["ssc-omp"].title
+    'SSC-OMP'
+    """
+
+    key: str
+    title: str
+    path: str
+    tiny: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Everything a person may call it."""
+        """Everything a person may call it: key, title, name of the class."""
         return self.key, self.title, self.path.partition(":")[2]
 
     def load(self) -> Any:
-        """The estimator class."""
+        """Import the estimator.
+
+        Returns
+        -------
+        cls : type
+            The class that `path` names.
+        """
         module, _, attribute = self.path.partition(":")
         return getattr(import_module(module), attribute)
 
@@ -60,7 +86,31 @@ METHODS: dict[str, Method] = {method.key: method for method in _LISTED}
 
 
 def resolve(name: str) -> Method:
-    """The method that a person means: a key or a title in any spelling, or `package.module:Class` of any clusterer."""
+    """Find the method that a person means.
+
+    Parameters
+    ----------
+    name : str
+        A key, a title or a class in any spelling, or "package.module:Class" of any clusterer.
+
+    Returns
+    -------
+    method : Method
+        The line of the list, or a new one for a clusterer that is not on it.
+
+    Raises
+    ------
+    SettingError
+        If there is no such method, with the nearest name there is, or the class is no clusterer.
+
+    Examples
+    --------
+    >>> from masked_subspace.registry import resolve
+    >>> resolve("SSC_OMP").key
+    'ssc-omp'
+    >>> resolve("sklearn.cluster:DBSCAN").load().__name__
+    'DBSCAN'
+    """
     if ":" in name:
         return _of_any_package(name)
     found = match(name, {method.key: method.names for method in METHODS.values()})
@@ -73,13 +123,51 @@ def resolve(name: str) -> Method:
 
 
 def match(name: str, known: Mapping[str, Iterable[str]]) -> str | None:
-    """The key among `known` that has `name` among its names, whatever the case and the marks between letters."""
+    """Find a name among several, whatever the case and the marks between letters.
+
+    Parameters
+    ----------
+    name : str
+        What a person typed.
+    known : mapping of str to iterable of str
+        Keys, and the names each goes by.
+
+    Returns
+    -------
+    key : str or None
+        The first key that has the name; None if none has.
+
+    Examples
+    --------
+    >>> from masked_subspace.registry import match
+    >>> match("K Means", {"kmeans": ["k-means"], "ssc": ["SSC"]})
+    'kmeans'
+    """
     wanted = _plain(name)
     return next((key for key, names in known.items() if wanted in map(_plain, names)), None)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a wrong name: the nearest right one, if one is near."""
+    """The end of a message about a wrong name: the nearest right one, if one is near.
+
+    Parameters
+    ----------
+    name : str
+        What a person typed.
+    known : iterable of str
+        The names there are.
+
+    Returns
+    -------
+    text : str
+        In brackets after a space, or nothing.
+
+    Examples
+    --------
+    >>> from masked_subspace.registry import did_you_mean
+    >>> did_you_mean("bmcs", ["bmsc", "ssc"])
+    " (did you mean 'bmsc'?)"
+    """
     near = difflib.get_close_matches(name.casefold(), list(known), n=1)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
@@ -87,7 +175,37 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def make_estimator(
     name: str, n_clusters: int, settings: Mapping[str, Any], seed: int, n_jobs: int | None = None
 ) -> Any:
-    """An unfitted estimator; the number of clusters, `seed` and `n_jobs` are given to those that take them."""
+    """Make an unfitted estimator by the name of its method.
+
+    Parameters
+    ----------
+    name : str
+        A key, a title or a class in any spelling, or "package.module:Class" of any clusterer.
+    n_clusters : int
+        Number of clusters, for those that take it.
+    settings : mapping of str to object
+        Further parameters of the class.
+    seed : int
+        The `random_state`, for those that take it.
+    n_jobs : int or None, default=None
+        Threads, for those that take it.
+
+    Returns
+    -------
+    estimator : clusterer
+        With the defaults of its class in all that is not given.
+
+    Raises
+    ------
+    SettingError
+        If there is no such method, or the class has no such parameter.
+
+    Examples
+    --------
+    >>> from masked_subspace.registry import make_estimator
+    >>> make_estimator("ensc", 10, {"gamma": 20.0}, seed=0).gamma
+    20.0
+    """
     cls = resolve(name).load()
     known = set(inspect.signature(cls).parameters)
     unknown = sorted(set(settings) - known)

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from masked_subspace.masks import PairMask
-from masked_subspace.masks.pairs import ApartMask, KnownPairs
+from masked_subspace.masks import ApartMask, KnownPairs, PairMask
 from masked_subspace.masks.soft import LabelMask
 
 EVERY = np.arange(8)

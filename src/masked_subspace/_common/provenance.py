@@ -15,8 +15,9 @@ from masked_subspace._common.types import Record
 _PACKAGES = ("masked-subspace", "numpy", "scipy", "scikit-learn", "numba", "joblib", "threadpoolctl")
 # What cannot move a number of a fit: what reads, stores, shows and measures. Samples have a hash of their own.
 _NOT_COMPUTING = frozenset((
-    "cli", "report", "inputs", "datasets", "experiments", "bench", "plots.py", "__main__.py",
-    "_common/files.py", "_common/progress.py", "_common/provenance.py", "_common/peak_memory.py",
+    "cli", "report", "inputs", "datasets", "experiments", "bench", "plots",
+    "_common/documentation.py", "_common/files.py", "_common/progress.py", "_common/provenance.py",
+    "_common/peak_memory.py",
 ))  # fmt: skip
 
 

@@ -58,7 +58,7 @@ class AutoencoderEDSC(EDSC):
         Power of the "shape-interaction" graph.
     threshold : float, default=1.0
         ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
@@ -66,12 +66,12 @@ class AutoencoderEDSC(EDSC):
         The autoencoder's code of each sample.
     losses_ : list of float
         The loss of each epoch.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Ji2014] P. Ji, M. Salzmann and H. Li (2014). Efficient dense subspace clustering. WACV.
-    .. [Ji2017] P. Ji, T. Zhang, H. Li, M. Salzmann and I. Reid (2017). Deep subspace clustering networks. NIPS.
+    .. [Ji2014] Ji, P., Salzmann, M. and Li, H. (2014). Efficient dense subspace clustering. WACV.
+    .. [Ji2017] Ji, P., Zhang, T., Li, H., Salzmann, M. and Reid, I. (2017). Deep subspace clustering networks. NIPS.
 
     Examples
     --------
@@ -84,10 +84,6 @@ class AutoencoderEDSC(EDSC):
     """
 
     _parameter_constraints = {
-        name: rule
-        for name, rule in EDSC._parameter_constraints.items()
-        if name not in ("outliers", "penalty", "penalty_growth", "tol", "max_iter")
-    } | {
         "image_shape": [tuple, list, None],
         "filters": [tuple, list],
         "kernel_sizes": [tuple, list],

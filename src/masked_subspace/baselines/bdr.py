@@ -17,7 +17,6 @@ from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.represent.dense.spectrum import Spectrum
 
 _DENSE_SIZE = 300  # below it, or with many eigenvectors for its size, a direct solver is faster
@@ -168,7 +167,7 @@ class BDR(BaselineClusterer):
     threshold : float, default=1.0
         ρ of thr(C, ρ): of each row the largest entries whose sum reaches ρ‖c‖₁ are kept (published: .7 for motions, .4
         for faces). 1 keeps everything.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
@@ -176,12 +175,12 @@ class BDR(BaselineClusterer):
         B, whichever was cut.
     coefficient_matrix_ : ndarray of shape (n_samples, n_samples)
         Z, whichever was cut; row i rebuilds sample i.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Lu2019] C. Lu, J. Feng, Z. Lin, T. Mei and S. Yan (2019). Subspace clustering by block diagonal representation.
-       IEEE TPAMI 41(2).
+    .. [Lu2019] Lu, C., Feng, J., Lin, Z., Mei, T. and Yan, S. (2019). Subspace clustering by block diagonal
+       representation. IEEE TPAMI 41(2).
 
     Examples
     --------
@@ -194,7 +193,6 @@ class BDR(BaselineClusterer):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "output": [StrOptions({"B", "Z"})],
         "coupling": [POSITIVE],
         "block_weight": [POSITIVE],

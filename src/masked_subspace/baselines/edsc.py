@@ -16,7 +16,6 @@ from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.sparse_samples import refuse_entrywise
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.represent.dense.spectrum import Spectrum
 
 
@@ -105,17 +104,17 @@ class EDSC(BaselineClusterer):
         Power of the "shape-interaction" graph.
     threshold : float, default=1.0
         ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
     outliers_ : csr_array of shape (n_samples, n_features)
         E; only with `outliers`.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Ji2014] P. Ji, M. Salzmann and H. Li (2014). Efficient dense subspace clustering. WACV.
+    .. [Ji2014] Ji, P., Salzmann, M. and Li, H. (2014). Efficient dense subspace clustering. WACV.
 
     Examples
     --------
@@ -128,7 +127,6 @@ class EDSC(BaselineClusterer):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "data_weight": [POSITIVE],
         "outliers": [POSITIVE, None],
         "penalty": [POSITIVE],

@@ -12,7 +12,6 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.result import Progress, Representation, block_length
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.parallel.blocks import block_ranges
 
 
@@ -77,16 +76,16 @@ class EnSC(BaselineClusterer):
         Largest excess of a correlation over its bound, as a share of the bound.
     max_iter : int, default=100
         Most rounds of an active set.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [You2016b] C. You, C. Li, D. Robinson and R. Vidal (2016). Oracle based active set algorithm for scalable elastic
-       net subspace clustering. CVPR.
+    .. [You2016b] You, C., Li, C., Robinson, D. and Vidal, R. (2016). Oracle based active set algorithm for scalable
+       elastic net subspace clustering. CVPR.
 
     Examples
     --------
@@ -99,7 +98,6 @@ class EnSC(BaselineClusterer):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "gamma": [POSITIVE],
         "tau": [SHARE],
         "tol": [POSITIVE],

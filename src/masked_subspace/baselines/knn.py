@@ -13,7 +13,6 @@ from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 
 @documented
@@ -30,15 +29,15 @@ class NeighborGraph(BaselineClusterer):
         Number of clusters K.
     n_neighbors : int, default=5
         k, how many samples each one is linked to.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Luxburg2007] U. von Luxburg (2007). A tutorial on spectral clustering. Statistics and Computing 17(4).
+    .. [Luxburg2007] von Luxburg, U. (2007). A tutorial on spectral clustering. Statistics and Computing 17(4).
 
     Examples
     --------
@@ -50,7 +49,7 @@ class NeighborGraph(BaselineClusterer):
     [20, 20, 20]
     """
 
-    _parameter_constraints = {**SHARED_CONSTRAINTS, "n_neighbors": [Interval(Integral, 1, None, closed="left")]}
+    _parameter_constraints = {"n_neighbors": [Interval(Integral, 1, None, closed="left")]}
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.represent.dense.spectrum import Spectrum
 
@@ -130,17 +129,17 @@ class LRR(BaselineClusterer):
         Most iterations.
     affinity_power : float, default=4.0
         Power of the "shape-interaction" graph.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
     noise_ : ndarray of shape (n_samples, n_features)
         E, in the coordinates of the prepared samples; only with `noise_weight`.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Liu2013] G. Liu, Z. Lin, S. Yan, J. Sun, Y. Yu and Y. Ma (2013). Robust recovery of subspace structures by
+    .. [Liu2013] Liu, G., Lin, Z., Yan, S., Sun, J., Yu, Y. and Ma, Y. (2013). Robust recovery of subspace structures by
        low-rank representation. IEEE TPAMI 35(1).
 
     Examples
@@ -154,7 +153,6 @@ class LRR(BaselineClusterer):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "noise_weight": [POSITIVE, None],
         "penalty": [POSITIVE],
         "penalty_growth": [POSITIVE],

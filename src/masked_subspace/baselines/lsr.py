@@ -14,7 +14,6 @@ from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 _TILE = 64  # rows and columns: two tiles of float64 stay in the first cache level
 
@@ -99,16 +98,16 @@ class LSR(BaselineClusterer):
         λ, the weight of ‖Z‖² on the scale of the samples' squared length (1 with `normalize=True`).
     zero_diagonal : bool, default=True
         Whether a sample is kept from rebuilding itself (LSR1 of the publication; False is LSR2).
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Lu2012] C. Lu, H. Min, Z. Zhao, L. Zhu, D. Huang and S. Yan (2012). Robust and efficient subspace segmentation
-       via least squares regression. ECCV.
+    .. [Lu2012] Lu, C., Min, H., Zhao, Z., Zhu, L., Huang, D. and Yan, S. (2012). Robust and efficient subspace
+       segmentation via least squares regression. ECCV.
 
     Examples
     --------
@@ -120,7 +119,7 @@ class LSR(BaselineClusterer):
     [20, 20, 20]
     """
 
-    _parameter_constraints = {**SHARED_CONSTRAINTS, "ridge": [POSITIVE], "zero_diagonal": ["boolean"]}
+    _parameter_constraints = {"ridge": [POSITIVE], "zero_diagonal": ["boolean"]}
 
     def __init__(
         self,

@@ -16,7 +16,6 @@ from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net_kernels import residual_block
 from masked_subspace.baselines.result import Progress, Representation, block_length
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 
@@ -167,15 +166,15 @@ class SSCOMP(BaselineClusterer):
         pursuit is repeated without the atoms already used and averaged, for one alone would rebuild anything exactly.
     tol : float, default=1e-06
         A sample stops when its squared residual is below this.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [You2016a] C. You, D. Robinson and R. Vidal (2016). Scalable sparse subspace clustering by orthogonal matching
+    .. [You2016a] You, C., Robinson, D. and Vidal, R. (2016). Scalable sparse subspace clustering by orthogonal matching
        pursuit. CVPR.
 
     Examples
@@ -189,7 +188,6 @@ class SSCOMP(BaselineClusterer):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "n_nonzero": [Interval(Integral, 1, None, closed="left")],
         "tol": [NOT_NEGATIVE],
     }

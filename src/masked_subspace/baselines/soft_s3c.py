@@ -20,7 +20,7 @@ from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import Progress
 from masked_subspace.baselines.sparse_samples import SparseSamplesMixin
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS, Task
+from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import BilevelClustering
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.masks.base import SoftMask
@@ -106,7 +106,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
     n_clusters : int, default=8
         Number of clusters K.
     alpha : float, default=20.0
-        α of SSC, λ_z = α / min_i max_{j≠i} |x_iᵀx_j|.
+        α of SSC, `λ_z = α / min_i max_{j≠i} |x_iᵀx_j|`.
     structure_weight : float, default=0.1
         α_Θ, the weight of the structured norm.
     max_rounds : int, default=5
@@ -124,18 +124,18 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         Most iterations of a round.
     threshold : float, default=1.0
         ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept; 1 keeps everything.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
     soft_mask_ : EmbeddingMask
         Θ of the last round.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Li2017] C. Li, C. You and R. Vidal (2017). Structured sparse subspace clustering: a joint affinity learning and
-       subspace clustering framework. IEEE TIP 26(6).
+    .. [Li2017] Li, C., You, C. and Vidal, R. (2017). Structured sparse subspace clustering: a joint affinity learning
+       and subspace clustering framework. IEEE TIP 26(6).
 
     Examples
     --------
@@ -148,7 +148,6 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "alpha": [POSITIVE],
         "structure_weight": [NOT_NEGATIVE],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],

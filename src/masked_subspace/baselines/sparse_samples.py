@@ -104,17 +104,43 @@ class SparseSamplesMixin:
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Sparse samples are never made dense: rows with the same inner products take their place.
-        y : ignored
-        must_link, cannot_link : arrays of shape (m, 2), optional
-            Pairs of sample indices that belong together, or apart.
-        partial_labels : array of shape (n_samples,), optional
-            Known labels, −1 where unknown.
+        X : array-like or sparse array of shape (n_samples, n_features)
+            Samples as rows. Sparse samples are never made dense: rows with the same inner products take their place.
+        y : object, default=None
+            Not used; it is there for pipelines.
+        must_link : array-like of int of shape (n_pairs, 2) or None, default=None
+            Pairs of sample indices that belong together.
+        cannot_link : array-like of int of shape (n_pairs, 2) or None, default=None
+            Pairs of sample indices that belong apart.
+        partial_labels : array-like of int of shape (n_samples,) or None, default=None
+            Known labels from 0 to n_clusters − 1, −1 where unknown.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If X has infinite or missing values, a row of zeros, only equal rows or fewer rows than clusters, if known
+            pairs contradict each other, or `n_clusters` cannot keep them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver stopped before its tolerance.
+        UserWarning
+            If many rows have an identical copy.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_array
+        >>> from masked_subspace.baselines import LSR
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> LSR(3, random_state=0).fit(csr_array(X)).labels_.shape
+        (60,)
         """
         known = {"must_link": must_link, "cannot_link": cannot_link, "partial_labels": partial_labels}
         if not issparse(X):

@@ -18,7 +18,6 @@ from masked_subspace.baselines.ensc import largest_correlations
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.baselines.ssc_admm import AdmmProblem, SharedFactor, solve_ssc_admm
-from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 
 WeightBlock = Callable[[int, int], FloatArray]
 
@@ -121,7 +120,7 @@ class SSC(BaselineClusterer):
 
         min ‖C‖₁ + λ_e‖E‖₁ + λ_z/2 ‖X − CX − E‖²   subject to   diag C = 0   and, if `affine`, C1 = 1
 
-    with λ_z = α / min_i max_{j≠i} |x_iᵀx_j| (Elhamifar & Vidal 2013).
+    with `λ_z = α / min_i max_{j≠i} |x_iᵀx_j|` (Elhamifar & Vidal 2013).
 
     Parameters
     ----------
@@ -144,17 +143,17 @@ class SSC(BaselineClusterer):
     threshold : float, default=1.0
         ρ of thr(C, ρ): of each code the largest entries whose sum reaches ρ‖c‖₁ are kept (published: .7 for motions, 1
         for faces). 1 keeps everything.
-    {shared parameters}
+    {parameters}
 
     Attributes
     ----------
     outliers_ : csr_array of shape (n_samples, n_features)
         E; only with `outliers`.
-    {shared attributes}
+    {attributes}
 
     References
     ----------
-    .. [Elhamifar2013] E. Elhamifar and R. Vidal (2013). Sparse subspace clustering: algorithm, theory, and
+    .. [Elhamifar2013] Elhamifar, E. and Vidal, R. (2013). Sparse subspace clustering: algorithm, theory, and
        applications. IEEE TPAMI 35(11).
 
     Examples
@@ -168,7 +167,6 @@ class SSC(BaselineClusterer):
     """
 
     _parameter_constraints = {
-        **SHARED_CONSTRAINTS,
         "alpha": [POSITIVE],
         "affine": ["boolean"],
         "outliers": [POSITIVE, None],

@@ -15,7 +15,35 @@ from masked_subspace.datasets.storage import cache_folder, data_folder
 
 @dataclass(frozen=True)
 class DatasetStatus:
-    """One line of the list. ``source`` is "folder", "cache", "package" or, if nothing is here yet, "public"."""
+    """Where a set is and how big: one line of `list_datasets`.
+
+    Parameters
+    ----------
+    name : str
+        What `load` calls it.
+    title : str
+        What it is, in words.
+    n_samples : int
+        Samples of the whole set.
+    n_features : int
+        Pixels of an image.
+    n_classes : int
+        Known classes.
+    source : {"folder", "cache", "package", "public"}
+        What would serve it; "public" if nothing is on this machine yet.
+    location : Path or None
+        The file or folder; None if nothing is on this machine yet.
+    size_bytes : int
+        What that takes on disk.
+    remark : str
+        What else there is to know, such as a package that carries a part of the set.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import list_datasets
+    >>> {status.name: status.n_samples for status in list_datasets()}["digits"]
+    1797
+    """
 
     name: str
     title: str
@@ -36,7 +64,27 @@ class DatasetStatus:
 def list_datasets(
     data_home: str | os.PathLike[str] | None = None, cache_home: str | os.PathLike[str] | None = None
 ) -> list[DatasetStatus]:
-    """For every set: which source would serve it, from where, and how many bytes that takes on disk."""
+    """For every set: which source would serve it, from where, and how many bytes that takes on disk.
+
+    Parameters
+    ----------
+    data_home : path or None, default=None
+        Your folder of ``<name>.npz`` files, which is only read; None: what the environment variable
+        ``MASKED_SUBSPACE_DATA`` names, if it is set.
+    cache_home : path or None, default=None
+        Where downloads are kept; None: what ``MASKED_SUBSPACE_CACHE`` names, else the system's cache folder.
+
+    Returns
+    -------
+    statuses : list of DatasetStatus
+        One for each set.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import list_datasets
+    >>> [status.name for status in list_datasets()]
+    ['mnist', 'usps', 'orl', 'coil20', 'coil100', 'digits']
+    """
     folder, cache = data_folder(data_home), cache_folder(cache_home)
     return [_status(spec, folder, cache) for spec in DATASETS.values()]
 
@@ -48,10 +96,39 @@ def fetch(
     cache_home: str | os.PathLike[str] | None = None,
     force: bool = False,
 ) -> DatasetStatus:
-    """Make sure that the *whole* set is here without a network, and say where.
+    """Make sure that the whole set is on this machine, and say where.
 
-    A package that carries only a part of the set does not count; ``force`` fetches and decodes
-    again even if the set is in the cache.
+    A package that carries only a part of the set does not count.
+
+    Parameters
+    ----------
+    name : {"mnist", "usps", "orl", "coil20", "coil100", "digits"}
+        The set.
+    data_home : path or None, default=None
+        Your folder of ``<name>.npz`` files, which is only read; None: what the environment variable
+        ``MASKED_SUBSPACE_DATA`` names, if it is set.
+    cache_home : path or None, default=None
+        Where downloads are kept; None: what ``MASKED_SUBSPACE_CACHE`` names, else the system's cache folder.
+    force : bool, default=False
+        Whether it is fetched and decoded again even if it is in the cache.
+
+    Returns
+    -------
+    status : DatasetStatus
+        Where the set is now.
+
+    Raises
+    ------
+    ValueError
+        If there is no set of that name.
+    DatasetError
+        If it could not be fetched; the text says what to do about it.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import fetch
+    >>> fetch("digits").available  # scikit-learn carries it
+    True
     """
     spec = find_spec(name)
     folder, cache = data_folder(data_home), cache_folder(cache_home)

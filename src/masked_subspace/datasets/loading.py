@@ -31,21 +31,36 @@ def load(
     Parameters
     ----------
     name : {"mnist", "usps", "orl", "coil20", "coil100", "digits"}
-    data_home : path, optional
-        Your folder of ``<name>.npz`` files; default: the environment variable ``MASKED_SUBSPACE_DATA``.
-        It is only read.
-    cache_home : path, optional
-        Where downloads are kept; default: ``MASKED_SUBSPACE_CACHE``, else the system's cache folder.
-    download : bool
+        The set.
+    data_home : path or None, default=None
+        Your folder of ``<name>.npz`` files, which is only read; None: what the environment variable
+        ``MASKED_SUBSPACE_DATA`` names, if it is set.
+    cache_home : path or None, default=None
+        Where downloads are kept; None: what ``MASKED_SUBSPACE_CACHE`` names, else the system's cache folder.
+    download : bool, default=True
         Whether the public address may be asked.
-    dtype : dtype or None
+    dtype : dtype or None, default=float32
         Of ``data``. Values are not rescaled. None keeps what is stored (8-bit integers for most sets).
 
     Returns
     -------
-    Bunch
-        ``data`` (n × d, one image per row), ``target`` (labels from 0), ``images_shape`` (height,
-        width), ``name``, ``DESCR`` and ``origin``.
+    images : Bunch
+        ``data`` (n × d, one image a row), ``target`` (labels from 0), ``images_shape`` (height, width), ``name``,
+        ``DESCR`` and ``origin``, which source served it.
+
+    Raises
+    ------
+    ValueError
+        If there is no set of that name.
+    DatasetError
+        If no source has it, or what a source has is damaged; the text says what to do about it.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import load
+    >>> digits = load("digits")
+    >>> digits.data.shape, digits.images_shape
+    ((1797, 64), (8, 8))
     """
     spec = find_spec(name)
     folder, cache = data_folder(data_home), cache_folder(cache_home)

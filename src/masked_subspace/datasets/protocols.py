@@ -73,21 +73,42 @@ def load_protocol(
     download: bool = True,
     dtype: DTypeLike | None = np.float32,
 ) -> Bunch:
-    """Load the samples of one trial of a protocol.
+    """Load the samples of one trial of a protocol: the same ones on every machine.
 
     Parameters
     ----------
     name : {"mnist-1000", "usps-1000", "usps-random-1000", "orl", "coil20", "coil100", "digits"}
-    trial : int
+        The protocol: a set and which of its samples are taken.
+    trial : int, default=0
         The seed of the draw, from 0. Protocols without a draw give the same samples for every trial.
-    data_home, cache_home, download, dtype
-        As in :func:`load`.
+    data_home : path or None, default=None
+        Your folder of ``<name>.npz`` files, which is only read; None: what the environment variable
+        ``MASKED_SUBSPACE_DATA`` names, if it is set.
+    cache_home : path or None, default=None
+        Where downloads are kept; None: what ``MASKED_SUBSPACE_CACHE`` names, else the system's cache folder.
+    download : bool, default=True
+        Whether the public address may be asked.
+    dtype : dtype or None, default=float32
+        Of ``data``. Values are not rescaled. None keeps what is stored (8-bit integers for most sets).
 
     Returns
     -------
-    Bunch
-        What :func:`load` returns, restricted to the trial, with ``indices`` (rows of the set served),
-        ``protocol`` and ``trial``.
+    images : Bunch
+        ``data`` (n × d, one image a row), ``target`` (labels from 0), ``images_shape`` (height, width), ``name``,
+        ``protocol``, ``trial``, ``indices`` (rows of the set that was served), ``DESCR`` and ``origin``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such protocol, `trial` is no whole number from 0, or the set served has too few samples.
+    DatasetError
+        If no source has the set; the text says what to do about it.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import load_protocol
+    >>> load_protocol("digits").data.shape
+    (1797, 64)
     """
     if name not in PROTOCOLS:
         raise ValueError(f"name={name!r} is not a known protocol; choose one of {', '.join(PROTOCOLS)}")

@@ -36,58 +36,74 @@ def make_subspaces(
     out: str | os.PathLike[str] | None = None,
     block_size: int = 65_536,
 ) -> Bunch:
-    """Draw samples (rows) from ``n_subspaces`` random subspaces of R^ambient.
+    """Draw samples from a union of random subspaces.
 
-    A clean row has unit norm: a Gaussian direction inside its subspace. Rows of affine
+    Samples are rows. A clean row has unit norm: a Gaussian direction inside its subspace. Rows of affine
     subspaces have unit *mean square* norm instead, because scaling them one by one would
     move them off their subspace. Corruption is added afterwards, in the order noise,
     outliers, missing.
 
     Parameters
     ----------
-    n_subspaces, dim, ambient : int
-        Number of subspaces, their dimension, and the dimension of the space around them.
-    per_subspace : int or sequence of int
+    n_subspaces : int, default=4
+        Number of subspaces.
+    dim : int, default=3
+        Dimension of each of them.
+    ambient : int, default=30
+        Dimension of the space around them.
+    per_subspace : int or sequence of int, default=50
         Samples of each subspace.
-    noise : float
+    noise : float, default=0.0
         Standard deviation of the Gaussian noise on every entry. Noise whose norm is a share
         q of the signal's norm is ``noise=q / sqrt(ambient)``.
-    outliers : float
+    outliers : float, default=0.0
         Probability that an entry is shifted by ``+outlier_shift`` or ``-outlier_shift``.
-    missing : float
+    missing : float, default=0.0
         Probability that an entry is replaced by NaN.
-    affine : bool
+    affine : bool, default=False
         Move every subspace away from the origin. The arrangement then describes the linear
         spans of dimension ``dim + 1``.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         The same seed gives the same bytes for every ``block_size``, in memory and on disk.
-    arrangement : {"random", "independent", "disjoint", "intersecting"}
+    arrangement : {"random", "independent", "disjoint", "intersecting"}, default="random"
         "random": drawn without a condition (independent with probability 1 where they fit).
         "independent": the dimensions add up to the dimension of the sum.
         "disjoint": every two meet in 0 only, and three or more are dependent.
         "intersecting": all share a subspace of dimension ``overlap``.
-    overlap : int
+    overlap : int, default=1
         Dimension of the common part of intersecting subspaces.
-    outlier_shift : float
+    outlier_shift : float, default=0.5
         Size of a gross error.
-    shuffle : bool
+    shuffle : bool, default=False
         Mix the samples; otherwise they come subspace by subspace.
-    dtype : float dtype
-        Of ``data`` and ``clean``. Numbers are drawn in float64 and rounded last.
-    out : path, optional
+    dtype : dtype, default=float64
+        A floating type, of ``data`` and ``clean``. Numbers are drawn in float64 and rounded last.
+    out : path or None, default=None
         Write the samples into this ``.npy`` file block by block, and return a read-only
-        memory map. ``clean`` is then None, and the masks, where there are corrupted entries,
-        are memory maps of ``<stem>-outliers.npy`` and ``<stem>-missing.npy`` beside it.
-    block_size : int
+        memory map; None: keep them in memory. With a file ``clean`` is None, and the masks,
+        where entries are corrupted, are memory maps of ``<stem>-outliers.npy`` and ``<stem>-missing.npy`` beside it.
+    block_size : int, default=65536
         Rows held in memory at once.
 
     Returns
     -------
-    Bunch
+    samples : Bunch
         ``data`` (n × ambient), ``target``, ``clean`` (before corruption), ``outlier_mask`` and
         ``missing_mask`` (bool, n × ambient; None if streamed and nothing was corrupted),
         ``bases`` (n_subspaces × dim × ambient, orthonormal rows), ``offsets``
         (n_subspaces × ambient, zero unless affine), ``images_shape`` (None), ``DESCR``, ``origin``.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or so many subspaces of that dimension cannot be arranged so.
+
+    Examples
+    --------
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> samples = make_subspaces(n_subspaces=3, dim=2, ambient=20, per_subspace=[10, 20, 30], random_state=0)
+    >>> samples.data.shape, samples.bases.shape
+    ((60, 20), (3, 2, 20))
     """
     counts = _sample_counts(n_subspaces, per_subspace)
     _check_numbers(dim, ambient, noise, outliers, missing, block_size)

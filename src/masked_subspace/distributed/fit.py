@@ -33,16 +33,43 @@ _ROWS_A_CLUSTER = 100  # fewer samples than this for each cluster are no work fo
 
 @dataclass(frozen=True)
 class DistributedResult:
-    """What a fit leaves on the workers. Nothing here has the size of X; `labels` is computed where it is asked for."""
+    """What a fit leaves on the workers. Nothing here has the size of X.
 
-    labels: Any  # dask array of n_samples int32, in the blocks of X
-    settings: Any  # future: the `AdmmSettings` with every "auto" decided
-    anchors: Any  # future: (rows, labels) of a sample of the samples, as prepared; enough to predict others
-    preparation: Any  # future: what happened to the rows
-    peak_memory: dict[str, int]  # bytes, the largest resident size of each worker process
+    Parameters
+    ----------
+    labels : dask array of int32 of shape (n_samples,)
+        In the blocks of X, computed where they are asked for.
+    settings : Future
+        The numbers of Algorithm 1 with every "auto" decided.
+    anchors : Future
+        Rows and labels of a sample of the samples, as prepared; enough to predict others.
+    preparation : Future
+        What happened to the rows.
+    peak_memory : dict of str to int
+        The largest resident size of each worker process, in bytes.
+
+    Examples
+    --------
+    >>> from masked_subspace.distributed import DistributedResult
+    >>> import dask.array as da
+    >>> DistributedResult(da.zeros(6, chunks=3, dtype="int32"), None, None, None, {}).compute().tolist()
+    [0, 0, 0, 0, 0, 0]
+    """
+
+    labels: Any
+    settings: Any
+    anchors: Any
+    preparation: Any
+    peak_memory: dict[str, int]
 
     def compute(self) -> IndexArray:
-        """The labels as an array in this process, 4 bytes a sample, fetched block by block."""
+        """The labels as an array in this process, 4 bytes a sample, fetched block by block.
+
+        Returns
+        -------
+        labels : ndarray of int32 of shape (n_samples,)
+            Clusters from 0.
+        """
         out = np.empty(self.labels.shape, dtype=np.int32)
         start = 0
         for block in self.labels.to_delayed().ravel():
@@ -52,11 +79,23 @@ class DistributedResult:
         return out
 
     def to_parquet(self, folder: str | Path) -> None:
-        """One Parquet file a block with the columns `sample` and `label`, written by the workers to a shared path."""
+        """Let the workers write the labels, one Parquet file a block with the columns `sample` and `label`.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A folder that every worker sees; it is made.
+        """
         self._write(write_parquet, folder)
 
     def to_npy(self, folder: str | Path) -> None:
-        """One `.npy` file a block, written by the workers to a shared path; their names sort in the order of X."""
+        """Let the workers write the labels, one `.npy` file a block; their names sort in the order of X.
+
+        Parameters
+        ----------
+        folder : str or Path
+            A folder that every worker sees; it is made.
+        """
         self._write(write_npy, folder)
 
     def _write(self, write: Any, folder: str | Path) -> None:
@@ -92,24 +131,66 @@ def fit_distributed(
     random_state: Any = 0,
     n_parts: int | None = None,
 ) -> DistributedResult:
-    """BMSC with `affinity="top-k"` on a Dask cluster; no process holds more than its share of the samples.
+    """BMSC with the "top-k" graph on a Dask cluster; no process holds more than its share of the samples.
 
     Parameters
     ----------
-    X : dask array of shape (n_samples, n_features), or the path of a `.npy`, Parquet or Zarr that all workers see
-        Rows are computed in float32. Blocks are read up to three times: persist a dask array that is dear to compute.
-    n_clusters : number of clusters K
-    client : `distributed.Client`; default: the active one
-    sparsity, penalty, penalty_growth, max_iter, tol, n_candidates, n_links, n_components, center, normalize : as in
-        `BMSC`
-    cut : "spectral" (eigenvectors and k-means); the modularity cut needs one process so far
-    random_state : as in scikit-learn
-    n_parts : into how many parts the samples are shuffled; default: one for 64 MB of rows, 4 at least. Labels do not
-        depend on the number of workers, and hardly on the number of parts.
+    X : dask array of shape (n_samples, n_features), str or Path
+        Samples as rows, or the path of a `.npy`, Parquet or Zarr that all workers see. Rows are computed in float32.
+        Blocks are read up to three times: persist a dask array that is dear to compute.
+    n_clusters : int
+        Number of clusters K.
+    client : distributed.Client or None, default=None
+        The cluster; None: that of the active client.
+    sparsity : float or "auto", default="auto"
+        λ, the price of one nonzero of Z. "auto": the λ that keeps about six links a sample.
+    penalty : float or "auto", default="auto"
+        μ₀, where the continuation of Algorithm 1 starts; "auto" is 15 times the mean squared row norm.
+    penalty_growth : float, default=2.0
+        p, by which μ grows a step.
+    max_iter : int, default=200
+        T, most iterations of Algorithm 1.
+    tol : float, default=1e-06
+        Algorithm 1 stops when no entry changes by more than this.
+    n_candidates : int, default=64
+        How many nearest samples each one may be rebuilt from.
+    n_links : int, default=5
+        Links a sample keeps in the graph.
+    n_components : int, "auto" or None, default="auto"
+        Eigenvectors of the cut. None: K; "auto" weights up to 4K of them softly.
+    cut : {"spectral"}, default="spectral"
+        Eigenvectors and k-means; the modularity cut needs one process so far.
+    center : bool, default=True
+        Whether the mean row is subtracted first.
+    normalize : bool, default=True
+        Whether rows are scaled to unit length.
+    random_state : int, RandomState or None, default=0
+        Seed of everything random; the same seed gives the same labels.
+    n_parts : int or None, default=None
+        Into how many parts the samples are shuffled; None: one for 64 MB of rows, 4 at least. Labels do not depend on
+        the number of workers, and hardly on the number of parts.
 
     Returns
     -------
-    DistributedResult
+    result : DistributedResult
+        Labels and what is needed to predict others, on the workers.
+
+    Raises
+    ------
+    ValueError
+        If X is no dask array with two dimensions, or has fewer than 100 samples a cluster.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.distributed import fit_distributed
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=150, random_state=0).data
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None):
+    ...     labels = fit_distributed(da.from_array(X, chunks=(150, -1)), 3).compute()
+    >>> labels.shape
+    (450,)
     """
     X = open_rows(X) if isinstance(X, (str, Path)) else X
     _check(X, n_clusters, cut, n_parts)

@@ -17,12 +17,30 @@ def open_rows(path: str | Path, *, rows_a_block: int | None = None) -> Any:
 
     Parameters
     ----------
-    path : a path that is the same on every worker
-    rows_a_block : rows of one block; default: 64 MB of them (`.npy`), the row groups (Parquet), the chunks (Zarr)
+    path : str or Path
+        A path that is the same on every worker.
+    rows_a_block : int or None, default=None
+        Rows of one block; None: 64 MB of them (`.npy`), the row groups (Parquet), the chunks (Zarr).
 
     Returns
     -------
-    dask.array.Array of shape (n_samples, n_features)
+    rows : dask array of shape (n_samples, n_features)
+        Nothing is read yet but a header.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is of another kind, or does not hold rows of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.distributed import open_rows
+    >>> np.save("rows.npy", np.zeros((100, 4), dtype=np.float32))
+    >>> open_rows("rows.npy", rows_a_block=40).chunks
+    ((40, 40, 20), (4,))
     """
     path = Path(path).absolute()
     if not path.exists():

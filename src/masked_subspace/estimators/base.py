@@ -131,13 +131,46 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features)
-            With `affinity="precomputed"` a symmetric, nonnegative graph of shape (n_samples, n_samples), also sparse.
-        y : ignored
-        must_link, cannot_link : arrays of shape (m, 2), optional
-            Pairs of sample indices that belong together, or apart.
-        partial_labels : array of shape (n_samples,), optional
+        X : array-like of shape (n_samples, n_features)
+            Samples as rows: an array, a data frame, a memmap or a dask array. With `affinity="precomputed"` a
+            symmetric, nonnegative graph of shape (n_samples, n_samples), also sparse.
+        y : object, default=None
+            Not used; it is there for pipelines.
+        must_link : array-like of int of shape (n_pairs, 2) or None, default=None
+            Pairs of sample indices that belong together.
+        cannot_link : array-like of int of shape (n_pairs, 2) or None, default=None
+            Pairs of sample indices that belong apart.
+        partial_labels : array-like of int of shape (n_samples,) or None, default=None
             Known labels from 0 to n_clusters − 1, −1 where unknown.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If X has infinite or missing values, a row of zeros, only equal rows or fewer rows than clusters, if known
+            pairs contradict each other, or `n_clusters` cannot keep them.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the solver stopped before its tolerance.
+        UserWarning
+            If many rows have an identical copy.
+
+        Examples
+        --------
+        Two samples of different subspaces that must go together, and stay so:
+
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, constraints="hard", random_state=0).fit(X, must_link=[[0, 20]])
+        >>> bool(model.labels_[0] == model.labels_[20])
+        True
         """
         self._validate_params()
 

@@ -29,11 +29,12 @@ class LabelPsi(BaseEstimator):
 
 @described
 class BilevelClustering(SelfExpressiveClusterer):
-    """Bilevel clustering optimization (`eq:bco`).
+    """Bilevel clustering optimization (`eq:bco` of the paper): any representer, any labeler, any mask function.
 
         min_x f(x, ψ(y))   subject to   y = argmin_y g(x, y)
 
-    Any representer f, any labeler g, joined by any mask function ψ, run by the recursion that BMSC, GMSC and RMSC run.
+    The representer f, the labeler g and the mask function ψ between them are run by the recursion that BMSC, GMSC and
+    RMSC run: x = f(ψ(y)), y = g(x), and so on until ψ(y) stops changing.
 
     Parameters
     ----------
@@ -42,31 +43,53 @@ class BilevelClustering(SelfExpressiveClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
+        Cluster of each sample, from 0.
     representation_matrix_ : csr_array of shape (n_samples, n_samples)
         What f found in the last round.
     affinity_matrix_ : csr_array of shape (n_samples, n_samples)
         The graph that g made of it.
     embedding_ : ndarray of shape (n_samples, n_vectors)
         Where the samples lie in g's cut.
+    certainty_ : ndarray of shape (n_samples,)
+        0 to 1: how much nearer a sample is to its own cluster's centre in the embedding than to the next.
+    view_ : str
+        "plain": the samples were centred and scaled as `center` and `normalize` say.
     subspaces_ : list of Bunch
-        One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size.
+        One record a cluster, in the features of X: `mean` (d,), `basis` (dim × d, orthonormal rows), `dim`, `explained`
+        (share of the squared distances from the mean that lies in the subspace), `size`. Computed when first asked for.
+    n_iter_ : int
+        Iterations of f in the last round.
     n_rounds_ : int
         Rounds played.
     history_ : list of dict
-        One record a round.
+        One record a round: objective, residuals, mask change, seconds.
+    round_affinities_ : list of csr_array of shape (n_samples, n_samples)
+        The graph of each round.
+    round_labels_ : list of ndarray of shape (n_samples,)
+        The labels of each round.
+    soft_mask_ : SoftMask or None
+        The mask of the last round.
+    noise_ : ndarray of shape (n_samples, n_features)
+        ε, if f finds noise.
+    outliers_ : csr_array of shape (n_samples, n_features)
+        O, if f finds outliers.
+    n_features_in_ : int
+        Features of the samples seen by `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of these features, where X was a data frame with text names.
 
     References
     ----------
-    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
 
     Examples
     --------
     >>> from masked_subspace import BilevelClustering
     >>> from masked_subspace.datasets import make_subspaces
     >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
-    >>> BilevelClustering(n_clusters=3, random_state=0).fit_predict(X).shape
-    (60,)
+    >>> model = BilevelClustering(n_clusters=3, random_state=0).fit(X)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     def __init__(

@@ -13,12 +13,13 @@ from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 @described
 class BMSC(MaskedClusterer):
-    """Basic masked subspace clustering (`eq:bmsc`).
+    """Basic masked subspace clustering (`eq:bmsc` of the paper).
 
         min_Z ½‖X − ZX‖² + λ‖Z‖₀   subject to   Z = Mʰ⊙C
 
-    Each sample is rebuilt from as few others as pays at the price λ; the hard mask Mʰ says which others it may use (all
-    but itself, unless `hard_mask` forbids more). Solved by Algorithm 1; the graph of who rebuilds whom is then cut.
+    Samples are the rows of X. Each one is rebuilt from as few others as pays at the price λ; the hard mask Mʰ says
+    which others it may use (all but itself, unless `hard_mask` forbids more). Solved by Algorithm 1; the graph of who
+    rebuilds whom is then cut.
 
     Parameters
     ----------
@@ -30,15 +31,16 @@ class BMSC(MaskedClusterer):
 
     References
     ----------
-    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
 
     Examples
     --------
     >>> from masked_subspace import BMSC
     >>> from masked_subspace.datasets import make_subspaces
     >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
-    >>> BMSC(3, random_state=0).fit_predict(X).shape
-    (60,)
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     def __init__(

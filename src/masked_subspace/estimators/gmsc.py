@@ -16,9 +16,13 @@ from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 @described
 class GMSC(MaskedClusterer):
-    """General masked subspace clustering (`eq:gmsc`, and `eq:gmsc-n` if `noise` or `outliers` is a number).
+    """General masked subspace clustering (`eq:gmsc` of the paper; `eq:gmsc-n` with noise or outliers).
 
         min ½‖X − ZX − ε − O‖² + λ‖Z‖₀ + γ/2 ‖Mˢ⊙C‖² + λ₁‖ε‖² + λ₂‖O‖₀   subject to   Z = Mʰ⊙C
+
+    The soft mask Mˢ is a price for each pair of samples: another clustering's opinion, for instance, makes links inside
+    its clusters cheap and others dear. ε is dense noise, O are gross errors; without `noise` and `outliers` both are
+    left out. With Mˢ = 0 this is `BMSC`.
 
     Parameters
     ----------
@@ -34,7 +38,7 @@ class GMSC(MaskedClusterer):
 
     References
     ----------
-    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
 
     Examples
     --------
@@ -42,8 +46,9 @@ class GMSC(MaskedClusterer):
     >>> from masked_subspace import GMSC
     >>> from masked_subspace.datasets import make_subspaces
     >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
-    >>> GMSC(3, soft_mask=KMeans(3), random_state=0).fit_predict(X).shape
-    (60,)
+    >>> model = GMSC(3, soft_mask=KMeans(3, n_init=5), random_state=0).fit(X)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [20, 20, 20]
     """
 
     def __init__(

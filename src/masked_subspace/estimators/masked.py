@@ -175,13 +175,28 @@ class MaskedClusterer(SelfExpressiveClusterer):
 
         Parameters
         ----------
-        X : array of shape (n_new, n_features)
+        X : array-like of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
 
         Returns
         -------
         memberships : ndarray of shape (n_new, n_clusters)
             Shares of the votes of the training samples that rebuild each row; rows sum to 1. A sample of `fit` has its
             row of `memberships_`.
+
+        Raises
+        ------
+        AttributeError
+            If the fit was of a graph (`affinity="precomputed"`): it has no place for new samples.
+
+        Examples
+        --------
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, random_state=0).fit(X)
+        >>> model.predict_proba(X[:5]).shape
+        (5, 3)
         """
         self._refuse_graph("predict_proba")
         ballots = np.eye(self.n_clusters, dtype=self._rows.dtype)[self._labels_of_all]

@@ -95,19 +95,35 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
         Parameters
         ----------
-        X : array of shape (n_new, n_features)
+        X : array-like of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
         method : {"vote", "subspace"}, default="vote"
-            "vote": each sample is rebuilt from the training samples, and they vote with |z|; a sample of `fit` keeps
-            the cluster that `fit` gave it, also where `min_certainty` made its label −1.
-            "subspace": the cluster whose subspace is nearest, also for samples of `fit`.
+            "vote": each sample is rebuilt from the training samples, and they vote with the size of their
+            coefficients; a sample of `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its
+            label −1. "subspace": the cluster whose subspace is nearest, also for samples of `fit`.
 
         Returns
         -------
-        labels : ndarray of shape (n_new,)
+        labels : ndarray of int of shape (n_new,)
+            Clusters from 0.
+
+        Raises
+        ------
+        AttributeError
+            If the fit was of a graph (`affinity="precomputed"`): it has no place for new samples.
 
         Notes
         -----
         New samples are taken as they are: `outliers="auto"` cleans the training samples only.
+
+        Examples
+        --------
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, random_state=0).fit(X)
+        >>> bool((model.predict(X) == model.labels_).all())
+        True
         """
         if method not in METHODS:
             raise ValueError(f'method is {method!r}; choose "vote" or "subspace".')
@@ -131,25 +147,43 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         """Where samples lie in the embedding that was cut.
 
         A sample of `fit` has its row of `embedding_`. A new one lies at the mean of the training samples that rebuild
-        it, weighted by |z|; where the rows of `embedding_` are directions, of unit length, so is its row.
+        it, weighted by the size of their coefficients; where the rows of `embedding_` are directions, of unit length,
+        so is its row.
 
         Parameters
         ----------
-        X : array of shape (n_new, n_features)
+        X : array-like of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
 
         Returns
         -------
         embedding : ndarray of shape (n_new, n_vectors)
+            A row for each sample; a data frame after `set_output(transform="pandas")`.
+
+        Raises
+        ------
+        AttributeError
+            If the fit was of a graph (`affinity="precomputed"`): it has no place for new samples.
+
+        Examples
+        --------
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, random_state=0).fit(X)
+        >>> model.transform(X[:5]).shape == model.embedding_[:5].shape
+        True
         """
         self._refuse_graph("transform")
         return self._placed(self._checked_new(X), self.embedding_, self.embedding_)
 
     @property
     def subspaces_(self) -> list[Bunch]:
-        """One record a cluster, in the features of X: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`
-        (the share of the squared distances from the mean that lies in the subspace) and `size`.
+        """The subspace of each cluster, in the features of X.
 
-        The dimension counts the directions whose variance is above what white noise can have (label/subspaces.py).
+        One record a cluster: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained` (the share of the squared
+        distances from the mean that lies in the subspace) and `size`. The dimension counts the directions whose
+        variance is above what white noise can have (label/subspaces.py).
         """
         self._refuse_graph("subspaces_")
         return self._in_features(self._fitted_subspaces())
@@ -163,11 +197,27 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
         Parameters
         ----------
-        X : array of shape (n_new, n_features)
+        X : array-like of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
 
         Returns
         -------
         residuals : ndarray of shape (n_new, n_clusters)
+            Euclidean distances in the features of X.
+
+        Raises
+        ------
+        AttributeError
+            If the fit was of a graph (`affinity="precomputed"`): it has no place for new samples.
+
+        Examples
+        --------
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, random_state=0).fit(X)
+        >>> model.subspace_residuals(X[:5]).shape
+        (5, 3)
         """
         self._refuse_graph("subspace_residuals")
         X = self._checked_new(X)
@@ -191,8 +241,29 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
         Parameters
         ----------
-        X : array of shape (n_new, n_features)
-        y : ignored
+        X : array-like of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
+        y : object, default=None
+            Not used; it is there for grid searches.
+
+        Returns
+        -------
+        score : float
+            1 at most.
+
+        Raises
+        ------
+        AttributeError
+            If the fit was of a graph (`affinity="precomputed"`): it has no place for new samples.
+
+        Examples
+        --------
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, random_state=0).fit(X)
+        >>> 0 <= model.score(X) <= 1
+        True
         """
         voted, nearest = self.predict(X), self.predict(X, method="subspace")
         if len(np.unique(voted)) < 2:

@@ -1,20 +1,17 @@
-"""Every parameter of the masked estimators once: what it may be, and what it means.
+"""Every parameter of the masked estimators once: what it may be, and what it means. A new parameter is one entry here.
 
-`described` reads the signature of a class, gathers the constraints of its parameters, and writes them with their
-defaults into the place that its docstring marks `{parameters}`; `{attributes}` are what every fit leaves behind.
-A new parameter is one entry here.
+`described` puts them into the docstring of a class and among its constraints (_common/documentation.py).
 """
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypeVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from masked_subspace.label.graph import KINDS
+from masked_subspace._common import documentation
+from masked_subspace._common.documentation import Parameter
+from masked_subspace.label.graph import KINDS, kinds_in_words
 from masked_subspace.label.labeler import CUTS
 from masked_subspace.rows.views import VIEWS
 
@@ -24,14 +21,6 @@ _POSITIVE = Interval(Real, 0, None, closed="neither")
 _AUTO = StrOptions({"auto"})
 # The affinity of which X is the graph itself.
 PRECOMPUTED = "precomputed"
-
-
-class Parameter(NamedTuple):
-    """What a parameter may be (scikit-learn's constraints), its type in words, and its meaning."""
-
-    constraint: Any
-    kind: str
-    meaning: str
 
 
 PARAMETERS: dict[str, Parameter] = {
@@ -130,15 +119,15 @@ PARAMETERS: dict[str, Parameter] = {
     "affinity": Parameter(
         [StrOptions({*KINDS, PRECOMPUTED})],
         "{" + ", ".join(f'"{kind}"' for kind in (*KINDS, PRECOMPUTED)) + "}",
-        'The graph φ(Z). "top-k" divides each row of |Z| by its maximum and keeps the k largest entries; "symmetric" '
-        'is the paper\'s (|Z| + |Z|ᵀ)/2. "precomputed": X is the graph, n × n, and is only cut; RMSC takes the '
-        "consensus of several cuts. New samples have no place in it.",
+        f"The graph φ(Z), with C the absolute values of Z: {kinds_in_words()}. All are made symmetric. "
+        '"precomputed": X is the graph, n × n, and is only cut; RMSC takes the consensus of several cuts. New samples '
+        "have no place in it.",
     ),
     "n_links": Parameter(
         [_COUNT, _AUTO],
         'int or "auto"',
-        'The k of "top-k"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 for several, 6 where '
-        "clusters have fewer than 40 samples.",
+        'The k of "top-k" and "code-neighbors"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 '
+        "for several, 6 where clusters have fewer than 40 samples.",
     ),
     "n_components": Parameter(
         [_COUNT, _AUTO, None],
@@ -194,8 +183,8 @@ certainty_ : ndarray of shape (n_samples,)
 structure_ : float
     0 to 1, how far the clusters are real: agreement × prediction strength. A low value warns.
 subspaces_ : list of Bunch
-    One record a cluster, in the features of X: mean, basis (dim × d, orthonormal rows), dim, explained, size. Computed
-    when first asked for.
+    One record a cluster, in the features of X: `mean` (d,), `basis` (dim × d, orthonormal rows), `dim`, `explained`
+    (share of the squared distances from the mean that lies in the subspace), `size`. Computed when first asked for.
 view_ : str
     The view of the rows that `predict` uses.
 n_iter_ : int
@@ -204,25 +193,16 @@ n_rounds_ : int
     Rounds of Algorithm 2.
 history_ : list of dict
     One record a round: objective, residuals, mask change, sparsity, seconds.
+round_affinities_ : list of csr_array of shape (n_samples, n_samples)
+    The graph of each round.
+round_labels_ : list of ndarray of shape (n_samples,)
+    The labels of each round.
 soft_mask_ : SoftMask or None
     The mask of the last round.
 n_features_in_ : int
     Features of the samples seen by `fit`.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of these features, where X was a data frame with text names.
 """
 
-Class = TypeVar("Class", bound=type[Any])
-
-
-def described(cls: Class) -> Class:
-    """Constraints and docstring of the parameters that the signature of `cls` names."""
-    signature = list(inspect.signature(cls).parameters.values())
-    cls._parameter_constraints = {one.name: PARAMETERS[one.name].constraint for one in signature}
-    entries = []
-    for one in signature:
-        entry = PARAMETERS[one.name]
-        meaning = textwrap.fill(entry.meaning, 112, initial_indent="    ", subsequent_indent="    ")
-        entries.append(f"{one.name} : {entry.kind}, default={one.default!r}\n{meaning}")
-    text = inspect.cleandoc(cls.__doc__ or "")
-    text = text.replace("{parameters}", "\n".join(entries)).replace("{attributes}", _ATTRIBUTES.strip())
-    cls.__doc__ = textwrap.indent(text, "    ").strip() + "\n    "
-    return cls
+described = documentation.described(PARAMETERS, _ATTRIBUTES)

@@ -44,9 +44,11 @@ _OF_LABEL_MASKS = ("mask_strength", "mask_orientation")
 
 @described
 class RMSC(MaskedClusterer):
-    """Recursive masked subspace clustering (`eq:rmsc`): GMSC whose soft mask is learnt from labels.
+    """Recursive masked subspace clustering (`eq:rmsc` of the paper): GMSC whose soft mask is learnt from labels.
 
-    Rounds of GMSC → φ(Z) → a cut of the graph → Mˢ = ψ(labels), until the mask stops changing.
+        Z = GMSC(X, Mˢ)  →  W = φ(Z)  →  labels = a cut of W  →  Mˢ = ψ(labels)  →  Z = …
+
+    until the mask stops changing, ψ = 1/β for two samples of one cluster and β for others.
 
     With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, GraphLabeler, LabelPsi)`, and with
     one round `GMSC`. With several members (the default) every round represents the data in several views and settings,
@@ -71,7 +73,7 @@ class RMSC(MaskedClusterer):
 
     References
     ----------
-    .. [Song2025] Song & Ling (2025). Masked Subspace Clustering Methods. arXiv 2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
 
     Examples
     --------
@@ -79,8 +81,10 @@ class RMSC(MaskedClusterer):
     >>> from masked_subspace.datasets import make_subspaces
     >>> X = make_subspaces(n_subspaces=3, per_subspace=30, random_state=0).data
     >>> model = RMSC(3, random_state=0).fit(X)
-    >>> model.labels_.shape
-    (90,)
+    >>> [int((model.labels_ == k).sum()) for k in range(3)]
+    [30, 30, 30]
+    >>> model.structure_ > 0.5  # the clusters are real
+    True
     """
 
     def __init__(

@@ -21,7 +21,36 @@ __all__ = ["InputError", "KnownPairs", "ReadOptions", "Samples", "clean_text", "
 
 
 def read_samples(path: str | Path, options: ReadOptions | None = None, **more: Any) -> Samples:
-    """Read samples, and whatever names and known classes come with them; `more` are fields of `ReadOptions`."""
+    """Read samples, and whatever names and known classes come with them.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of any kind that can be read, a folder of images, or "-" for standard input.
+    options : ReadOptions or None, default=None
+        How it is to be read; None: as the defaults say.
+    **more : object
+        Fields of `ReadOptions` that replace those of `options`.
+
+    Returns
+    -------
+    samples : Samples
+        The numbers, names, known classes and the decisions of the reader.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read; the text names the file, what is wrong with it and the remedy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from masked_subspace.inputs import read_samples
+    >>> _ = Path("flowers.csv").write_text("width,height,class\\n1,2,a\\n3,4,b\\n5,7,a\\n")
+    >>> samples = read_samples("flowers.csv")
+    >>> samples.X.shape, samples.class_names
+    ((3, 2), ('a', 'b'))
+    """
     options = replace(options or ReadOptions(), **more)
     path = Path(path)
     shown = "standard input" if str(path) == "-" else clean_text(str(path))

@@ -21,19 +21,56 @@ _HEADS = frozenset({"kind", "type", "link", "constraint", "relation", "pair", "v
 
 @dataclass(frozen=True)
 class KnownPairs:
-    """Pairs of row indices, m × 2 each, every pair once."""
+    """Known pairs of samples, as read from a file.
+
+    Parameters
+    ----------
+    must_link : ndarray of int64 of shape (n_pairs, 2)
+        Row indices of samples that belong together, every pair once.
+    cannot_link : ndarray of int64 of shape (n_pairs, 2)
+        Row indices of samples that belong apart, every pair once.
+    repeated : int, default=0
+        Lines that said again what another line says.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.inputs import KnownPairs
+    >>> pairs = KnownPairs(np.array([[0, 1]]), np.empty((0, 2), dtype=np.int64))
+    >>> list(pairs.fit_arguments())
+    ['must_link']
+    """
 
     must_link: npt.NDArray[np.int64]
     cannot_link: npt.NDArray[np.int64]
-    repeated: int = 0  # lines that said again what another line says
+    repeated: int = 0
 
     def fit_arguments(self) -> Record:
-        """Keywords for an estimator's `fit`; pairs of a kind nobody gave are left out."""
+        """Keywords for an estimator's `fit`.
+
+        Returns
+        -------
+        keywords : dict of str to ndarray
+            `must_link` and `cannot_link`; a kind nobody gave is left out.
+        """
         pairs = {"must_link": self.must_link, "cannot_link": self.cannot_link}
         return {name: array for name, array in pairs.items() if len(array)}
 
     def kept_by(self, labels: Array) -> tuple[int, int]:
-        """How many must-links and how many cannot-links a clustering keeps."""
+        """How many pairs a clustering keeps.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_samples,)
+            Clusters.
+
+        Returns
+        -------
+        together : int
+            Must-links whose samples share a cluster.
+        apart : int
+            Cannot-links whose samples do not.
+        """
         together, apart = (labels[pairs] for pairs in (self.must_link, self.cannot_link))
         return int((together[:, 0] == together[:, 1]).sum()), int((apart[:, 0] != apart[:, 1]).sum())
 
@@ -61,7 +98,36 @@ class _Rows:
 
 
 def read_pairs(path: Path, samples: Samples) -> KnownPairs:
-    """Known pairs; every line is checked, and a first line counts as a header only if it reads like one."""
+    """Read known pairs from a table of three columns: first, second, must or cannot.
+
+    Every line is checked, and a first line counts as a header only if it reads like one.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file.
+    samples : Samples
+        The samples, whose names or rows stand in the file.
+
+    Returns
+    -------
+    pairs : KnownPairs
+        Row indices.
+
+    Raises
+    ------
+    InputError
+        If a line cannot be read, names an unknown sample or says the opposite of another; the text names the line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from masked_subspace.inputs import Samples, read_pairs
+    >>> _ = Path("pairs.csv").write_text("a,b,must\\nb,c,cannot\\n")
+    >>> read_pairs(Path("pairs.csv"), Samples(np.zeros((3, 2)), names=("a", "b", "c"))).must_link.tolist()
+    [[0, 1]]
+    """
     check_size(regular_file(path, "--pairs"), f"{clean_text(str(path))} (--pairs)", TEXT_BYTES)
     rows, shown = _Rows(samples), clean_text(str(path))
     said: dict[tuple[int, int], tuple[bool, int]] = {}

@@ -28,20 +28,54 @@ class MissingExtraError(InputError):
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a person may say about how their data is to be read."""
+    """What a person may say about how their data is to be read.
 
-    features: tuple[str, ...] = ()  # columns to use; empty: all that look like measurements
+    Parameters
+    ----------
+    features : tuple of str, default=()
+        Columns to use; empty: all that look like measurements.
+    drop : tuple of str, default=()
+        Columns to leave out.
+    name_column : str or None, default=None
+        The column of the samples' names; None: recognised.
+    label_column : str or None, default=None
+        The column of known classes; None: recognised.
+    decimal : {".", ","} or None, default=None
+        The decimal mark; None: recognised.
+    impute : {"none", "median", "knn"}, default="none"
+        What missing values are replaced by.
+    missing : {"error", "drop", "ignore"}, default="error"
+        What is done about missing values that are not replaced: an error, the sample is left out, they stay.
+    scale : {"none", "standard"}, default="none"
+        "standard": each column gets mean 0 and variance 1.
+    image_side : int or None, default=None
+        Images are brought to so many pixels a side; None: to 32, unless all agree on a small size.
+    color : bool, default=False
+        Whether images keep their colours.
+    skip_unreadable : bool, default=False
+        Whether images that cannot be read are left out; otherwise they are an error.
+    max_bytes : int or None, default=None
+        How many bytes may be read; None: each format's own bound.
+
+    Examples
+    --------
+    >>> from masked_subspace.inputs import ReadOptions
+    >>> ReadOptions(drop=("id",), impute="median").missing
+    'error'
+    """
+
+    features: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     name_column: str | None = None
     label_column: str | None = None
-    decimal: str | None = None  # "." or ","; None: recognised
-    impute: str = "none"  # or median, knn
-    missing: str = "error"  # or drop, ignore
-    scale: str = "none"  # or standard
+    decimal: str | None = None
+    impute: str = "none"
+    missing: str = "error"
+    scale: str = "none"
     image_side: int | None = None
     color: bool = False
     skip_unreadable: bool = False
-    max_bytes: int | None = None  # None: each format's own bound
+    max_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,17 +107,46 @@ class Column:
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples as rows, with all that was known about them."""
+    """Samples as rows, with all that was known about them.
 
-    X: Any  # dense, or a csr_array; may hold NaN until `filled` has dealt with them
+    Parameters
+    ----------
+    X : ndarray or csr_array of shape (n_samples, n_features)
+        The numbers.
+    names : tuple of str or None, default=None
+        Names of the samples.
+    target : ndarray of int64 of shape (n_samples,) or None, default=None
+        Known classes, numbered from 0.
+    class_names : tuple of str or None, default=None
+        What class k is called, at place k.
+    images_shape : tuple of int or None, default=None
+        (height, width), with a third number for colours, where rows are images.
+    notes : tuple of str, default=()
+        Decisions of the reader that a person should hear about.
+    columns : tuple of Column, default=()
+        Of tables: every column and its role.
+    rows : tuple of int or None, default=None
+        Rows of the file, where some of them were left out.
+    fingerprints : mapping of str to str, optional
+        Short names of the file's content and of the numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.inputs import Samples
+    >>> Samples(np.zeros((3, 2)), names=("a", "b", "c")).n_samples
+    3
+    """
+
+    X: Any
     names: tuple[str, ...] | None = None
-    target: npt.NDArray[np.int64] | None = None  # known classes, numbered from 0
-    class_names: tuple[str, ...] | None = None  # class_names[k] is what class k is called
+    target: npt.NDArray[np.int64] | None = None
+    class_names: tuple[str, ...] | None = None
     images_shape: tuple[int, ...] | None = None
-    notes: tuple[str, ...] = ()  # decisions of the reader that a person should hear about
-    columns: tuple[Column, ...] = ()  # tables only: every column and its role
-    rows: tuple[int, ...] | None = None  # rows of the file, where some of them were left out
-    fingerprints: Mapping[str, str] = field(default_factory=dict)  # of the file and of the numbers
+    notes: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    rows: tuple[int, ...] | None = None
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:

@@ -12,7 +12,24 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def clean_text(text: str) -> str:
-    """`text` as valid Unicode without control characters, so that no terminal or page obeys it."""
+    """Text from a stranger as valid Unicode without control characters, so that no terminal or page obeys it.
+
+    Parameters
+    ----------
+    text : str
+        Whatever a file or a name held.
+
+    Returns
+    -------
+    clean : str
+        The same with a replacement character for each that controls or reorders.
+
+    Examples
+    --------
+    >>> from masked_subspace.inputs import clean_text
+    >>> clean_text("a" + chr(27) + "[2J") == "a" + chr(0xFFFD) + "[2J"
+    True
+    """
     if text.isascii() and text.isprintable():
         return text
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

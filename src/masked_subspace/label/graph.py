@@ -16,7 +16,22 @@ from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
 
-KINDS: tuple[str, ...] = ("top-k", "symmetric", "normalized", "unit-length", "code-neighbors", "shape-interaction")
+# Every kind and what it makes of Z, or of C, the absolute values of Z, for docstrings. A new one is an entry here and a
+# branch of `affinity_matrix`.
+KINDS: dict[str, str] = {
+    "top-k": "divides each row of C by its largest entry and keeps the `n_links` largest of them",
+    "symmetric": "is (C + Cᵀ)/2, as the paper has it",
+    "normalized": "divides each row of C by its largest entry",
+    "unit-length": "divides each row of C by its Euclidean length",
+    "code-neighbors": "links each sample to the `n_links` samples whose rows of Z have the largest cosine with its own",
+    "shape-interaction": "is (M Mᵀ)^4 elementwise, M = UΣ^½ with unit rows from the skinny SVD of Z",
+}
+
+
+def kinds_in_words() -> str:
+    """What each kind does, for a docstring."""
+    return "; ".join(f'"{kind}" {meaning}' for kind, meaning in KINDS.items())
+
 
 _PRODUCT_WIDTH = 16_000  # a block of products of codes is taken to have so many entries a row
 

@@ -42,6 +42,7 @@ class Evidence:
 
 # Above so many samples `cut="auto"` is the modularity cut (docs: accuracy: USPS 9,298 .80 → .96, COIL100 .81 → .85).
 MODULARITY_FROM = 2_000
+# A new cut is a name here and a branch of `label_graph`.
 CUTS = ("auto", "spectral", "modularity")
 
 

@@ -13,7 +13,23 @@ from masked_subspace.masks.base import HardMask
 
 
 class DiagonalMask(HardMask):
-    """Only the diagonal is forbidden: Mʰ of `eq:bmsc` as the paper has it."""
+    """Only the diagonal is forbidden: Mʰ of `eq:bmsc` as the paper has it.
+
+    Parameters
+    ----------
+    n_samples : int
+        How many samples the mask is for.
+
+    References
+    ----------
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace.masks import DiagonalMask
+    >>> DiagonalMask(3).block(0, 2).astype(int).tolist()
+    [[0, 1, 1], [1, 0, 1]]
+    """
 
     diagonal_only = True
 
@@ -25,7 +41,34 @@ class DiagonalMask(HardMask):
 
 
 class PatternMask(HardMask):
-    """The permitted pairs (or, with `forbids=True`, the forbidden ones) as a CSR pattern."""
+    """The permitted pairs, or the forbidden ones, as a sparse pattern.
+
+    Parameters
+    ----------
+    pattern : array or sparse array of shape (n_samples, n_samples)
+        Nonzero where a pair is meant. The diagonal is forbidden whatever stands there.
+    forbids : bool, default=False
+        Whether the pairs of the pattern are those that are forbidden.
+
+    Attributes
+    ----------
+    pattern : csr_array of bool of shape (n_samples, n_samples)
+        The pairs, without stored zeros.
+    n_samples : int
+        How many samples the mask is for.
+
+    Raises
+    ------
+    ValueError
+        If the pattern is not n × n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.masks import PatternMask
+    >>> PatternMask(np.eye(3, k=1), forbids=True).block(0, 2).astype(int).tolist()
+    [[0, 0, 1], [1, 0, 0]]
+    """
 
     def __init__(self, pattern: Any, *, forbids: bool = False) -> None:
         matrix = csr_array(pattern != 0) if not issparse(pattern) else csr_array(pattern)
@@ -54,7 +97,27 @@ class PatternMask(HardMask):
 
 
 class AllOf(HardMask):
-    """A pair is permitted when every part permits it."""
+    """A pair is permitted when every part permits it.
+
+    Parameters
+    ----------
+    parts : sequence of HardMask
+        Masks of the same samples, one at least.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples the masks are for.
+    diagonal_only : bool
+        Whether no part forbids more than the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.masks import AllOf, DiagonalMask, PatternMask
+    >>> AllOf([DiagonalMask(3), PatternMask(np.tri(3))]).block(1, 3).astype(int).tolist()
+    [[1, 0, 0], [1, 1, 0]]
+    """
 
     def __init__(self, parts: Sequence[HardMask]) -> None:
         self.parts = list(parts)

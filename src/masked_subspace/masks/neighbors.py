@@ -8,10 +8,31 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class NeighborMask:
-    """Permit only the `n_neighbors` samples with the largest |cosine|.
+    """Permit only the samples whose cosine is largest in absolute value.
 
-    `search="exact"` compares all pairs in blocks; `"approximate"` uses an inverted file; `"auto"`
-    decides by size. It is a recipe: the neighbours are found when the data are known.
+    It is a recipe: the neighbours are found when the data are known.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=64
+        m, how many others a sample may use.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        "exact" compares all pairs in blocks, "approximate" uses an inverted file, "auto" decides by size.
+
+    Raises
+    ------
+    ValueError
+        If `n_neighbors` is no whole number from 1, or `search` is not known.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.masks import NeighborMask
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, hard_mask=NeighborMask(10), random_state=0).fit(X)
+    >>> int((model.representation_matrix_ != 0).sum(axis=1).max()) <= 10
+    True
     """
 
     n_neighbors: int = 64

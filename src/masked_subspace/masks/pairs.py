@@ -1,4 +1,4 @@
-"""Known pairs: must-link and cannot-link, closed transitively, and the soft and hard masks they give."""
+"""Known pairs: must-link and cannot-link, closed transitively."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from masked_subspace._common.types import BoolArray, FloatArray, IntArray
-from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace._common.types import BoolArray, IntArray
 
 Constraints = Literal["soft", "hard"]
 _PairInput = npt.ArrayLike | None
@@ -54,10 +53,28 @@ def check_partial_labels(labels: npt.ArrayLike, n_samples: int) -> npt.NDArray[n
 
 @dataclass(frozen=True)
 class KnownPairs:
-    """What is known, in O(n + conflicts) memory.
+    """What is known of pairs, closed transitively, in O(n + conflicts) memory.
 
-    `group[i]` is −1 for a sample of which nothing is known; two samples of one group must be together. `conflicts` are
-    the sorted keys a·G + b of the groups that must stay apart, both ways round.
+    Made by `KnownPairs.of`: i with j and j with k gives i with k; i with j and j apart from k gives i apart from k.
+
+    Parameters
+    ----------
+    group : ndarray of int of shape (n_samples,)
+        Two samples of one group must be together; −1 for a sample of which nothing is known.
+    n_groups : int
+        G, the number of groups.
+    conflicts : ndarray of int64
+        Sorted keys a·G + b of the groups a and b that must stay apart, both ways round.
+    partial_labels : ndarray of int of shape (n_samples,) or None, default=None
+        Known labels, −1 where unknown.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.masks import KnownPairs
+    >>> known = KnownPairs.of(5, must_link=[[0, 1], [1, 2]], cannot_link=[[2, 3]])
+    >>> bool(known.together(np.array(0), np.array(2))), bool(known.apart(np.array(0), np.array(3)))
+    (True, True)
     """
 
     group: IntArray
@@ -73,7 +90,30 @@ class KnownPairs:
         cannot_link: _PairInput = None,
         partial_labels: npt.ArrayLike | None = None,
     ) -> KnownPairs | None:
-        """Close the pairs transitively; a contradiction is an error that names the pairs. None if nothing is known."""
+        """Close the pairs transitively.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many samples there are.
+        must_link : array-like of int of shape (n_pairs, 2) or None, default=None
+            Pairs of sample indices that belong together.
+        cannot_link : array-like of int of shape (n_pairs, 2) or None, default=None
+            Pairs of sample indices that belong apart.
+        partial_labels : array-like of int of shape (n_samples,) or None, default=None
+            Known labels, −1 where unknown: samples of one label belong together, samples of two apart.
+
+        Returns
+        -------
+        known : KnownPairs or None
+            None if nothing is known.
+
+        Raises
+        ------
+        ValueError
+            If a pair names a sample that does not exist, or pairs and labels contradict each other; the text names
+            the pairs.
+        """
         must = check_pairs(must_link, n_samples, "must_link")
         cannot = check_pairs(cannot_link, n_samples, "cannot_link")
         labels = None
@@ -102,11 +142,39 @@ class KnownPairs:
         return cls(group, len(names), keys, labels if has_labels else None)
 
     def together(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        """Whether pairs are known to belong together.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Indices of the first samples.
+        cols : ndarray of int
+            Indices of the second samples, of a shape that fits `rows` by broadcasting.
+
+        Returns
+        -------
+        together : ndarray of bool
+            False also where nothing is known.
+        """
         a, b = self.group[rows], self.group[cols]
         same: BoolArray = (a == b) & (a >= 0)
         return same
 
     def apart(self, rows: IntArray, cols: IntArray) -> BoolArray:
+        """Whether pairs are known to belong apart.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Indices of the first samples.
+        cols : ndarray of int
+            Indices of the second samples, of a shape that fits `rows` by broadcasting.
+
+        Returns
+        -------
+        apart : ndarray of bool
+            False also where nothing is known.
+        """
         a, b = np.broadcast_arrays(self.group[rows], self.group[cols])
         if len(self.conflicts) == 0:
             return np.zeros(a.shape, dtype=bool)
@@ -116,14 +184,35 @@ class KnownPairs:
         return found
 
     def conflict_pairs(self) -> npt.NDArray[np.int64]:
-        """Pairs of groups that must stay apart, both ways round."""
+        """Pairs of groups that must stay apart.
+
+        Returns
+        -------
+        pairs : ndarray of int64 of shape (n_conflicts, 2)
+            Each pair both ways round.
+        """
         return np.stack([self.conflicts // self.n_groups, self.conflicts % self.n_groups], axis=1)
 
     def anchors(self, n_clusters: int) -> npt.NDArray[np.int64]:
-        """For each sample the cluster it is tied to, −1 where that is open.
+        """For each sample the cluster it is tied to.
 
         Known labels are the numbers of their clusters. Pairs alone name none, but groups that all exclude each other
         may be numbered freely: the largest such groups are, found greedily.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters.
+
+        Returns
+        -------
+        anchors : ndarray of int64 of shape (n_samples,)
+            Clusters from 0, −1 where that is open.
+
+        Raises
+        ------
+        ValueError
+            If known labels are not numbers from 0 to n_clusters − 1.
         """
         anchors = np.full(len(self.group), -1, dtype=np.int64)
         if self.partial_labels is not None:
@@ -165,6 +254,18 @@ class KnownPairs:
         """Edges that tie every group together with a few links a sample: a ring with chords of doubling length.
 
         All g(g−1)/2 pairs of a group of g samples would be too many.
+
+        Parameters
+        ----------
+        links_a_sample : int
+            How many edges a sample may have.
+
+        Returns
+        -------
+        sources : ndarray of int
+            The first sample of each edge.
+        targets : ndarray of int
+            The second.
         """
         order = np.argsort(self.group, kind="stable")
         order = order[self.group[order] >= 0]
@@ -180,80 +281,24 @@ class KnownPairs:
         return np.concatenate(sources), np.concatenate(targets)
 
     def violations(self, labels: IntArray) -> int:
-        """How many groups are torn apart, plus how many group conflicts share a cluster."""
-        torn = 0
+        """How many known pairs a clustering breaks.
+
+        Parameters
+        ----------
+        labels : ndarray of int of shape (n_samples,)
+            Clusters.
+
+        Returns
+        -------
+        broken : int
+            Samples away from their group, and pairs of groups that should be apart and share a cluster.
+        """
         anchor = np.full(self.n_groups, -1, dtype=np.int64)
         known = np.flatnonzero(self.group >= 0)
         anchor[self.group[known]] = np.asarray(labels)[known]
         torn = int((np.asarray(labels)[known] != anchor[self.group[known]]).sum())
         pairs = self.conflict_pairs()
         return torn + int((anchor[pairs[:, 0]] == anchor[pairs[:, 1]]).sum()) // 2
-
-
-class PairMask(SoftMask):
-    """Known pairs laid over another mask: must-link pairs cost base/strength, cannot-link pairs base·strength."""
-
-    def __init__(
-        self,
-        n_samples: int,
-        must_link: _PairInput = None,
-        cannot_link: _PairInput = None,
-        *,
-        partial_labels: npt.ArrayLike | None = None,
-        base: SoftMask | None = None,
-        strength: float = 30.0,
-    ) -> None:
-        known = KnownPairs.of(n_samples, must_link, cannot_link, partial_labels)
-        if known is None:
-            known = KnownPairs(np.full(n_samples, -1, dtype=np.int64), 0, np.empty(0, dtype=np.int64))
-        self._set(known, base, strength)
-
-    @classmethod
-    def over(cls, known: KnownPairs, base: SoftMask | None, strength: float = 30.0) -> PairMask:
-        """The same from pairs that are closed already."""
-        mask = cls.__new__(cls)
-        mask._set(known, base, strength)
-        return mask
-
-    def _set(self, known: KnownPairs, base: SoftMask | None, strength: float) -> None:
-        if not strength >= 1:
-            raise ValueError(f"strength is {strength!r}; it must be ≥ 1.")
-        if base is not None and base.n_samples != len(known.group):
-            raise ValueError(f"base has {base.n_samples} samples but the pairs speak of {len(known.group)}.")
-        self.n_samples = len(known.group)
-        self.known = known
-        self.base = base
-        self.strength = float(strength)
-
-    def at(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        shape = np.broadcast_shapes(np.shape(rows), np.shape(cols))
-        prices = np.ones(shape) if self.base is None else np.array(self.base.at(rows, cols), dtype=float)
-        prices[self.known.together(rows, cols)] /= self.strength
-        prices[self.known.apart(rows, cols)] *= self.strength
-        return prices
-
-    def change(self, other: SoftMask | None) -> float:
-        # The known pairs never change between rounds, so only the bases can differ.
-        if (
-            isinstance(other, PairMask)
-            and other.known is self.known
-            and other.strength == self.strength
-            and self.base is not None
-            and other.base is not None
-        ):
-            return self.base.change(other.base)
-        return super().change(other)
-
-
-class ApartMask(HardMask):
-    """Forbids every cannot-link pair (and the diagonal)."""
-
-    def __init__(self, known: KnownPairs) -> None:
-        self.known = known
-        self.n_samples = len(known.group)
-
-    def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
-        return ~self.known.apart(rows, cols) & np.not_equal(rows, cols)
 
 
 def _chains_of_labels(labels: npt.NDArray[np.int64]) -> IntArray:

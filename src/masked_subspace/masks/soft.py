@@ -31,7 +31,21 @@ def check_strength(strength: float) -> float:
 
 
 class ConstantMask(SoftMask):
-    """One price for every pair. With price 0, `eq:gmsc` is `eq:bmsc`."""
+    """One price for every pair; with price 0 GMSC is BMSC.
+
+    Parameters
+    ----------
+    n_samples : int
+        How many samples the mask is for.
+    price : float, default=1.0
+        The price.
+
+    Examples
+    --------
+    >>> from masked_subspace.masks import ConstantMask
+    >>> ConstantMask(3, price=0.5).block(0, 1).tolist()
+    [[0.5, 0.5, 0.5]]
+    """
 
     def __init__(self, n_samples: int, price: float = 1.0) -> None:
         self.n_samples = n_samples
@@ -42,10 +56,43 @@ class ConstantMask(SoftMask):
 
 
 class LabelMask(SoftMask):
-    """ψ(labels): two numbers and a label vector.
+    """Links inside a cluster are cheap and others dear: ψ of `eq:rmsc`, in O(n) memory.
 
-    `orientation="corrected"` makes links inside a cluster cheap (1/β) and others dear (β). `"paper"` is ψ as printed,
-    which does the opposite once Mˢ stands in a penalty: see docs/paper/errata.md.
+        Mˢ_ij = 1/β if i and j have one label, else β
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        A label for each sample, of any kind.
+    strength : float, default=1.1
+        β, 1 at least: how far prices are from 1.
+    orientation : {"corrected", "paper"}, default="corrected"
+        "paper" is ψ as printed, with β inside and 1/β outside: once Mˢ stands in a penalty that does the opposite of
+        what the paper describes (docs/paper/errata.md).
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples the mask is for.
+    inside : float
+        Price of a pair of one cluster.
+    outside : float
+        Price of any other pair.
+
+    Raises
+    ------
+    ValueError
+        If the labels are no vector, `strength` is below 1, or `orientation` is not known.
+
+    References
+    ----------
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+
+    Examples
+    --------
+    >>> from masked_subspace.masks import LabelMask
+    >>> LabelMask(["a", "a", "b"], strength=2).block(0, 1).tolist()
+    [[0.5, 0.5, 2.0]]
     """
 
     def __init__(self, labels: npt.ArrayLike, strength: float = 1.1, *, orientation: Orientation = "corrected") -> None:
@@ -67,9 +114,40 @@ class LabelMask(SoftMask):
 
 
 class ConsensusMask(SoftMask):
-    """Agreement of several labelings: with P_ij the (weighted) share that puts i and j together, the price is β^(1−2P).
+    """Pairs cost the less, the more labelings put them together.
+
+        Mˢ_ij = β^(1 − 2P_ij),   P_ij the (weighted) share of labelings that put i and j together
 
     One labeling gives `LabelMask`; pairs on which the labelings are split keep the price 1.
+
+    Parameters
+    ----------
+    labelings : sequence of array-like of shape (n_samples,)
+        Several labels for each sample.
+    strength : float, default=1.1
+        β, 1 at least: how far prices are from 1.
+    weights : array-like of shape (n_labelings,) or None, default=None
+        How much each labeling counts, 0 at least; None: all the same.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples the mask is for.
+    labelings : ndarray of int of shape (n_labelings, n_samples)
+        The labelings, each numbered from 0.
+    weights : ndarray of shape (n_labelings,)
+        How much each counts; they sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If there is no labeling, lengths differ, weights are negative or all 0, or `strength` is below 1.
+
+    Examples
+    --------
+    >>> from masked_subspace.masks import ConsensusMask
+    >>> ConsensusMask([[0, 0, 1], [0, 1, 1]], strength=2).block(0, 1).tolist()
+    [[0.5, 1.0, 2.0]]
     """
 
     def __init__(
@@ -91,7 +169,20 @@ class ConsensusMask(SoftMask):
         self.weights = w / w.sum()
 
     def agreement(self, rows: IntArray, cols: IntArray) -> FloatArray:
-        """P_ij, the share of labelings that put i and j together."""
+        """Share of labelings that put pairs together.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Indices i of the first samples.
+        cols : ndarray of int
+            Indices j of the second samples, of a shape that fits `rows` by broadcasting.
+
+        Returns
+        -------
+        share : ndarray of float
+            P_ij, of the shape to which `rows` and `cols` broadcast.
+        """
         share = np.zeros(np.broadcast_shapes(np.shape(rows), np.shape(cols)))
         for labels, weight in zip(self.labelings, self.weights, strict=True):
             share += weight * (labels[rows] == labels[cols])
@@ -133,7 +224,32 @@ def _labelings_of(mask: SoftMask | None) -> list[IntArray] | None:
 
 
 class EmbeddingMask(SoftMask):
-    """Θ_ij = ½‖q_i − q_j‖² for the rows q of a spectral embedding: the mask of Soft S³C."""
+    """Pairs cost as much as they are apart in an embedding: the mask of Soft S³C.
+
+        Θ_ij = ½‖q_i − q_j‖²                                                       (Li, You & Vidal 2017)
+
+    Parameters
+    ----------
+    embedding : array-like of shape (n_samples, n_vectors)
+        A row q for each sample.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples the mask is for.
+
+    References
+    ----------
+    .. [Li2017] Li, C., You, C. and Vidal, R. (2017). Structured sparse subspace clustering: a joint affinity learning
+       and subspace clustering framework. IEEE TIP 26(6).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.masks import EmbeddingMask
+    >>> EmbeddingMask(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])).block(0, 1).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
 
     def __init__(self, embedding: FloatArray) -> None:
         self.embedding = np.asarray(embedding)
@@ -154,7 +270,29 @@ class EmbeddingMask(SoftMask):
 
 
 class ArrayMask(SoftMask):
-    """A plain n × n array of prices, as the user gave it."""
+    """An array of prices.
+
+    Parameters
+    ----------
+    array : array-like of shape (n_samples, n_samples)
+        Finite, nonnegative, symmetric prices.
+
+    Attributes
+    ----------
+    n_samples : int
+        How many samples the mask is for.
+
+    Raises
+    ------
+    ValueError
+        If the array is not square, not symmetric, or holds a negative or infinite price; the text names the entry.
+
+    Examples
+    --------
+    >>> from masked_subspace.masks import ArrayMask
+    >>> ArrayMask([[0, 1], [1, 0]]).block(0, 1).tolist()
+    [[0.0, 1.0]]
+    """
 
     def __init__(self, array: npt.ArrayLike) -> None:
         self.array = check_price_array(array)

@@ -12,6 +12,22 @@ def active_engine(n_threads: int = 1) -> Engine:
 
     `backend="dask"` gives the cluster of its client; a process backend with `n_jobs` other than 1 gives its processes;
     anything else, and no `parallel_config` at all, gives `n_threads` threads, which share memory.
+
+    Parameters
+    ----------
+    n_threads : int, default=1
+        Threads where nothing else is configured.
+
+    Returns
+    -------
+    engine : Engine
+        What runs the blocks.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import active_engine
+    >>> type(active_engine()).__name__
+    'SerialEngine'
     """
     backend, n_jobs = get_active_backend()
     client = getattr(backend, "client", None)

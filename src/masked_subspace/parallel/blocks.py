@@ -12,13 +12,58 @@ from masked_subspace._common.types import Array
 
 
 def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
-    """Consecutive (start, stop) pairs that cover 0..n_rows."""
+    """Consecutive ranges that cover all rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows there are.
+    block_size : int
+        Rows of a block; the last may have fewer.
+
+    Yields
+    ------
+    start : int
+        The first row of a block.
+    stop : int
+        The row behind its last.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import block_ranges
+    >>> list(block_ranges(5, 2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
     for start in range(0, n_rows, block_size):
         yield start, min(n_rows, start + block_size)
 
 
 def read_rows(X: Any, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> Array:
-    """Rows start..stop of an array-like as a C-contiguous array in memory; only they are read."""
+    """Some rows of an array, a memmap or a dask array; only they are read.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Anything that can be sliced by rows.
+    start : int
+        The first row.
+    stop : int
+        The row behind the last.
+    dtype : dtype or None, default=None
+        Of the result; None: that of X.
+
+    Returns
+    -------
+    rows : ndarray of shape (stop − start, n_features)
+        In memory and contiguous.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.parallel import read_rows
+    >>> read_rows(np.arange(6).reshape(3, 2), 1, 3, np.float32).tolist()
+    [[2.0, 3.0], [4.0, 5.0]]
+    """
     return np.ascontiguousarray(np.asarray(X[start:stop]), dtype=dtype)
 
 

@@ -18,15 +18,47 @@ class Engine(Protocol):
     """Runs `work(shared, block)` for every block and yields the results in the order of the blocks.
 
     `work` is a function of a module (so that it can be sent), `shared` is what all blocks read and nobody changes.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import Engine, local_engine
+    >>> def total(shared, block):
+    ...     return shared + block
+    >>> list(local_engine().run(total, 10, [1, 2, 3]))
+    [11, 12, 13]
     """
 
-    def run(
-        self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]
-    ) -> Iterator[Result]: ...
+    def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
+        """Do the work of every block.
+
+        Parameters
+        ----------
+        work : callable
+            A function of a module, so that it can be sent; it is called with `shared` and a block.
+        shared : object
+            What all blocks read and nobody changes.
+        blocks : sequence
+            What differs from call to call.
+
+        Yields
+        ------
+        result : object
+            What `work` returned, in the order of the blocks.
+        """
+        ...
 
 
-class SerialEngine:
-    """One block after the other."""
+class SerialEngine(Engine):
+    """One block after the other, BLAS on one thread.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import SerialEngine
+    >>> def total(shared, block):
+    ...     return shared + block
+    >>> list(SerialEngine().run(total, 10, [1, 2, 3]))
+    [11, 12, 13]
+    """
 
     shares_memory = True  # work may leave something in `shared` for a later call
 
@@ -36,10 +68,23 @@ class SerialEngine:
                 yield work(shared, block)
 
 
-class ThreadEngine:
+class ThreadEngine(Engine):
     """Threads of this process: the work spends its time in BLAS and numba, which both let go of the interpreter.
 
     BLAS is held to one thread meanwhile, and only a few blocks are ahead of the consumer, so memory stays bounded.
+
+    Parameters
+    ----------
+    n_threads : int
+        How many blocks are worked on at once.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import ThreadEngine
+    >>> def total(shared, block):
+    ...     return shared + block
+    >>> list(ThreadEngine(2).run(total, 10, [1, 2, 3]))
+    [11, 12, 13]
     """
 
     shares_memory = True
@@ -63,7 +108,29 @@ class ThreadEngine:
 
 
 def local_engine(n_threads: int = 1) -> Engine:
-    """The engine for work inside this process."""
+    """The engine for work inside this process.
+
+    Parameters
+    ----------
+    n_threads : int, default=1
+        How many blocks are worked on at once.
+
+    Returns
+    -------
+    engine : Engine
+        A `SerialEngine` for one thread, a `ThreadEngine` for several.
+
+    Raises
+    ------
+    ValueError
+        If `n_threads` is below 1.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import local_engine
+    >>> type(local_engine(2)).__name__
+    'ThreadEngine'
+    """
     if n_threads < 1:
         raise ValueError(f"n_threads is {n_threads!r}; it must be a whole number ≥ 1.")
     return SerialEngine() if n_threads == 1 else ThreadEngine(n_threads)

@@ -22,18 +22,41 @@ def write_report(model: ReportContent, X: str | Path) -> Path: ...
 @overload
 def write_report(model: Any, X: Any, path: str | Path, **about: Any) -> Path: ...
 def write_report(model: Any, X: Any, path: Any = None, **about: Any) -> Path:
-    """Write the page of a fitted model and its samples, or of a ready `ReportContent` (then the second is the path).
+    """Write the page of a fitted model and its samples, or of a ready `ReportContent`.
 
     Parameters
     ----------
-    model : a fitted clusterer with `labels_`, or a ReportContent
-    X : the samples it was fitted on, dense, sparse or a data frame; None if they are gone and the model has a graph
-    path : str or Path, where the page goes
-    **about : see `content_of`
+    model : fitted clusterer or ReportContent
+        A clusterer with `labels_`, ours or any of scikit-learn's, or all that a page shows.
+    X : array, sparse array or data frame of shape (n_samples, n_features), or None
+        The samples it was fitted on; None if they are gone and the model has a graph. Of a `ReportContent`: the path.
+    path : str or Path or None, default=None
+        Where the page goes; None only with a `ReportContent`.
+    **about : object
+        What else is known: `y` (known classes), `names` of samples, `feature_names`, `class_names`, `images`, `title`,
+        `seconds`; they are the parameters of `content_of`.
 
     Returns
     -------
-    path : Path of the written page
+    path : Path
+        Of the written page.
+
+    Raises
+    ------
+    TypeError
+        If there is no path.
+    ValueError
+        If the model is not fitted, has neither a graph nor samples, or numbers of samples differ.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.report import write_report
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> write_report(model, X, "page.html", title="Three subspaces").name
+    'page.html'
     """
     if isinstance(model, ReportContent):
         return write_page(model, Path(X))
@@ -45,8 +68,40 @@ def write_report(model: Any, X: Any, path: Any = None, **about: Any) -> Path:
 def compare(X: Any, models: Mapping[str, Any], path: str | Path = "comparison.html", **about: Any) -> Path:
     """Write one page about several fitted clusterers of the same samples, ours or any of scikit-learn's.
 
-    A clusterer without `affinity_matrix_` is shown on the graph of the samples' nearest neighbors. `about` is as in
-    `content_of`; with `y` the table has scores against it. Returns the path.
+    A clusterer without `affinity_matrix_` is shown on the graph of the samples' nearest neighbors.
+
+    Parameters
+    ----------
+    X : array, sparse array or data frame of shape (n_samples, n_features), or None
+        The samples; None if they are gone and every model has a graph.
+    models : mapping of str to fitted clusterer
+        What each is called on the page.
+    path : str or Path, default="comparison.html"
+        Where the page goes.
+    **about : object
+        What else is known: `y` (known classes), `names` of samples, `feature_names`, `class_names`, `images`, `title`,
+        `seconds`; they are the parameters of `content_of`.
+
+    Returns
+    -------
+    path : Path
+        Of the written page.
+
+    Raises
+    ------
+    ValueError
+        If there are no models, one is not fitted, or numbers of samples differ.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.report import compare
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> compare(X, {"BMSC": model, "k-means": KMeans(3, n_init=1, random_state=0).fit(X)}).name
+    'comparison.html'
     """
     if not models:
         raise ValueError("models is empty; give fitted clusterers by name.")
@@ -65,19 +120,48 @@ def content_of(
     title: str | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> ReportContent:
-    """What a page shows of fitted models by name.
+    """What a page shows of fitted models.
 
     Parameters
     ----------
-    models : fitted clusterers of the same samples
+    models : mapping of str to fitted clusterer
+        Clusterers of the same samples, by the name they get on the page.
     X : array, sparse array or data frame of shape (n_samples, n_features), or None
-    y : known classes; only compared with, numbers or texts
-    names : names of the samples
-    feature_names : names of the columns; those of a data frame are found
-    class_names : names of the classes, where y holds their numbers
-    images : array of shape (n_samples, height, width), uint8: what the samples look like
-    title : heading of the page
-    seconds : how long each model took to fit
+        The samples; None if they are gone and every model has a graph.
+    y : array-like of shape (n_samples,) or None, default=None
+        Known classes, numbers or texts; they are only compared with.
+    names : sequence of str or None, default=None
+        Names of the samples.
+    feature_names : sequence of str or None, default=None
+        Names of the columns; None: those of a data frame.
+    class_names : sequence of str or None, default=None
+        Names of the classes, where `y` holds their numbers.
+    images : ndarray of uint8 of shape (n_samples, height, width) or None, default=None
+        What the samples look like.
+    title : str or None, default=None
+        Heading of the page; None: made of the numbers.
+    seconds : mapping of str to float or None, default=None
+        How long each model took to fit.
+
+    Returns
+    -------
+    content : ReportContent
+        Everything on the page; `render` makes it one.
+
+    Raises
+    ------
+    ValueError
+        If a model is not fitted, or numbers of samples differ.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.report import content_of
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> content_of({"BMSC": model}, X).title
+    '60 samples by BMSC'
     """
     n = _same_length(models, X, y, names, images)
     target, classes = _coded(y, class_names)
@@ -109,7 +193,28 @@ def content_of(
 
 
 def comparison_table(runs: Sequence[Run]) -> Table:
-    """Numbers side by side; columns that nobody fills are left out."""
+    """Numbers of several runs side by side.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Methods on one data set.
+
+    Returns
+    -------
+    table : Table
+        A row for each run: clusters, scores, structure, modularity, seconds; columns that nobody fills are left out.
+
+    Examples
+    --------
+    >>> from masked_subspace import BMSC
+    >>> from masked_subspace.datasets import make_subspaces
+    >>> from masked_subspace.report import comparison_table, run_from_estimator
+    >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+    >>> model = BMSC(3, random_state=0).fit(X)
+    >>> comparison_table([run_from_estimator(model, "BMSC")]).columns
+    ('method', 'clusters', 'structure', 'modularity')
+    """
     keys = list(dict.fromkeys(key for run in runs for key in run.scores))
     rows = []
     for run in runs:

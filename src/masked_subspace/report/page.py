@@ -13,8 +13,10 @@ from masked_subspace._common.files import write_text
 from masked_subspace.report.payload import payload
 from masked_subspace.report.record import ReportContent
 
+# Panels are found by their names, panel_….js, and stand before the last one.
 _SCRIPTS = (
     "basis.js",
+    "panels.js",
     "palette.js",
     "glossary.js",
     "matrix.js",
@@ -25,16 +27,34 @@ _SCRIPTS = (
     "charts.js",
     "tables.js",
     "verdict.js",
-    "choices.js",
     "clusters.js",
     "samples.js",
-    "page.js",
 )
+_LAST = "page.js"
 
 
 def render(content: ReportContent) -> str:
-    """The page as text. Whatever users named stands in it only as JSON, and the script sets it only as text."""
-    script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _SCRIPTS) + "\n})();"
+    """The page as text.
+
+    Whatever users named stands in it only as JSON, and the script sets it only as text.
+
+    Parameters
+    ----------
+    content : ReportContent
+        Everything on the page.
+
+    Returns
+    -------
+    page : str
+        One HTML file that needs no other.
+
+    Examples
+    --------
+    >>> from masked_subspace.report import ReportContent, render
+    >>> render(ReportContent("A title")).startswith("<!doctype html>")
+    True
+    """
+    script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _scripts()) + "\n})();"
     parts = {
         "{{title}}": html.escape(content.title),
         "{{policy}}": _policy(script),
@@ -60,6 +80,11 @@ def script_safe_json(value: object) -> str:
     """JSON that no HTML parser can mistake for the end of its script element."""
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _scripts() -> list[str]:
+    assets = files("masked_subspace.report").joinpath("assets").iterdir()
+    return [*_SCRIPTS, *sorted(one.name for one in assets if one.name.startswith("panel_")), _LAST]
 
 
 def _asset(name: str) -> str:

@@ -20,7 +20,24 @@ AGREEMENT = "agreement"  # how far several members put a sample into the same co
 
 @dataclass(frozen=True)
 class Round:
-    """One turn of Algorithm 2: what the mask of that turn made of the graph."""
+    """One turn of Algorithm 2: what the mask of that turn made of the graph.
+
+    Parameters
+    ----------
+    title : str
+        What the page calls it.
+    affinity : csr_array of shape (n_samples, n_samples)
+        The graph.
+    labels : ndarray of int of shape (n_samples,) or None, default=None
+        The clusters of that turn.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from masked_subspace.report import Round
+    >>> Round("round 1", csr_array((60, 60))).title
+    'round 1'
+    """
 
     title: str
     affinity: csr_array
@@ -29,53 +46,159 @@ class Round:
 
 @dataclass(frozen=True)
 class Subspace:
-    """The affine subspace of one cluster; rows of `basis` are orthonormal."""
+    """The affine subspace of one cluster.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (n_features,)
+        A point of the subspace.
+    basis : ndarray of shape (dim, n_features)
+        Directions, orthonormal rows.
+    dim : int
+        How many there are.
+    explained : float or None, default=None
+        Share of the squared distances from the mean that lies in the subspace.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from masked_subspace.report import Subspace
+    >>> Subspace(np.zeros(3), np.eye(3)[:2], dim=2, explained=0.9).basis.shape
+    (2, 3)
+    """
 
     mean: Array
     basis: Array
     dim: int
-    explained: float | None = None  # share of the cluster's energy that the subspace holds
+    explained: float | None = None
 
 
 @dataclass(frozen=True)
 class Run:
-    """One method on one data set. What a method does not know stays empty, and its panel stays away."""
+    """One method on one data set. What a method does not know stays empty, and its panel stays away.
+
+    Parameters
+    ----------
+    name : str
+        What the page calls it.
+    labels : ndarray of int of shape (n_samples,)
+        Clusters; −1: assigned to none.
+    affinity : csr_array of shape (n_samples, n_samples)
+        The graph that was cut.
+    embedding : ndarray of shape (n_samples, n_vectors)
+        Where the samples lie in the cut.
+    certainty : ndarray of shape (n_samples,)
+        0 to 1; 1 is no doubt.
+    parameters : mapping of str to object, optional
+        Settings of the method.
+    rounds : tuple of Round, default=()
+        The turns of Algorithm 2; empty: the final affinity is all there is.
+    history : tuple of mapping, default=()
+        One record a round.
+    scores : mapping of str to float, optional
+        Scores against known classes, by name.
+    seconds : float or None, default=None
+        How long the fit took.
+    certainty_kind : {"margin", "agreement"}, default="margin"
+        How the certainty was computed: from distances in the embedding, or from the votes of several members.
+    structure : float or None, default=None
+        0 to 1, how far the clusters are real.
+    choices : tuple of mapping, default=()
+        Ways that were judged: view, cut, links, agreement, score, taken.
+    n_clusters_scores : tuple of mapping, default=()
+        Candidates for the number of clusters.
+    memberships : ndarray of shape (n_samples, n_clusters) or None, default=None
+        How far each sample belongs to each cluster; rows sum to 1.
+    subspaces : tuple of Subspace, default=()
+        One for each cluster.
+    profiles : tuple of mapping, default=()
+        What tells each cluster apart.
+    call : str, default=""
+        Python that makes the estimator again.
+    graph_kind : {"own", "neighbors"}, default="own"
+        "neighbors": the method has no graph, nearest neighbors of the samples stand in for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from masked_subspace.report import Run
+    >>> run = Run("mine", np.array([0, 0, 1]), csr_array((3, 3)), np.eye(3), certainty=np.ones(3))
+    >>> run.structure is None
+    True
+    """
 
     name: str
-    labels: Array  # −1: assigned to no cluster
+    labels: Array
     affinity: csr_array
     embedding: Array
-    certainty: Array  # (n,), 1 = no doubt
+    certainty: Array
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    rounds: tuple[Round, ...] = ()  # empty: the final affinity is all there is
+    rounds: tuple[Round, ...] = ()
     history: tuple[Mapping[str, Any], ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
     certainty_kind: str = MARGIN
-    structure: float | None = None  # 0 … 1, how far the clusters are real
-    choices: tuple[Mapping[str, Any], ...] = ()  # ways that were judged: view, cut, links, agreement, score, taken …
-    n_clusters_scores: tuple[Mapping[str, Any], ...] = ()  # candidates for the number of clusters
-    memberships: Array | None = None  # n × K, rows sum to 1
+    structure: float | None = None
+    choices: tuple[Mapping[str, Any], ...] = ()
+    n_clusters_scores: tuple[Mapping[str, Any], ...] = ()
+    memberships: Array | None = None
     subspaces: tuple[Subspace, ...] = ()
-    profiles: tuple[Mapping[str, Any], ...] = ()  # of `cluster_profiles`: what tells each cluster apart
-    call: str = ""  # Python that makes the estimator again
-    graph_kind: str = "own"  # "neighbors": the method has no graph, nearest neighbors of the samples stand in for it
+    profiles: tuple[Mapping[str, Any], ...] = ()
+    call: str = ""
+    graph_kind: str = "own"
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table whose columns sort. A cell is a number, a text or nothing; `notes` stand below."""
+    """A table whose columns sort.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    columns : tuple of str
+        Names of the columns.
+    rows : tuple of tuple
+        The cells: numbers, texts or None.
+    notes : tuple of str, default=()
+        What stands below it.
+    decimals : tuple of int or None, default=()
+        Digits behind the point, by column; None or missing: as they come.
+
+    Examples
+    --------
+    >>> from masked_subspace.report import Table
+    >>> Table("Scores", ("method", "accuracy"), (("RMSC", 0.9),), decimals=(None, 2)).columns
+    ('method', 'accuracy')
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     notes: tuple[str, ...] = ()
-    decimals: tuple[int | None, ...] = ()  # digits behind the point, by column; None or missing: as they come
+    decimals: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture made elsewhere."""
+    """A picture made elsewhere.
+
+    Parameters
+    ----------
+    title : str
+        What stands above it.
+    png : bytes
+        The picture as a PNG file.
+    description : str
+        What it shows, for those who cannot see it.
+
+    Examples
+    --------
+    >>> from masked_subspace.report import Figure
+    >>> Figure("A map", b"", "samples by cluster").description
+    'samples by cluster'
+    """
 
     title: str
     png: bytes
@@ -92,7 +215,45 @@ def _version() -> str:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """Everything one page shows."""
+    """Everything one page shows.
+
+    Parameters
+    ----------
+    title : str
+        The heading.
+    subtitle : str, default=""
+        What stands below it.
+    facts : mapping of str to object, optional
+        Numbers about the data, by name.
+    names : sequence of str or None, default=None
+        Names of the samples.
+    target : ndarray of int of shape (n_samples,) or None, default=None
+        Known classes, numbered from 0.
+    class_names : sequence of str or None, default=None
+        Their names.
+    images : ndarray of uint8 of shape (n_samples, height, width) or None, default=None
+        What the samples look like.
+    runs : tuple of Run, default=()
+        The methods that are shown.
+    tables : tuple of Table, default=()
+        Tables between them.
+    figures : tuple of Figure, default=()
+        Pictures made elsewhere.
+    notes : tuple of str, default=()
+        What a reader should know.
+    command : str, default=""
+        What was typed, to paste.
+    created : str, optional
+        Date and time; now, if left out.
+    version : str, optional
+        Version of the package; this one, if left out.
+
+    Examples
+    --------
+    >>> from masked_subspace.report import ReportContent
+    >>> ReportContent("A title", facts={"samples": 60}).runs
+    ()
+    """
 
     title: str
     subtitle: str = ""
@@ -100,12 +261,12 @@ class ReportContent:
     names: Sequence[str] | None = None
     target: Array | None = None
     class_names: Sequence[str] | None = None
-    images: Array | None = None  # n × height × width, uint8
+    images: Array | None = None
     runs: tuple[Run, ...] = ()
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
-    command: str = ""  # what was typed, to paste
+    command: str = ""
     created: str = field(default_factory=_now)
     version: str = field(default_factory=_version)
 

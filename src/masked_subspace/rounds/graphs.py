@@ -36,11 +36,11 @@ def cluster_graph(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> IntArray:
-    """Clusters of a weighted graph.
+    """Clusters of a weighted graph of any origin.
 
     Parameters
     ----------
-    W : array or sparse array of shape (n, n)
+    W : array or sparse array of shape (n_samples, n_samples)
         Symmetric, nonnegative weights; the diagonal is not looked at.
     n_clusters : int
         Number of clusters K.
@@ -50,13 +50,25 @@ def cluster_graph(
         finer modularity cuts alone.
     n_components : int, "auto" or None, default="auto"
         Eigenvectors of the spectral cut. None: K; "auto" weights up to 4K of them softly.
-    random_state : int, RandomState or None
-    n_jobs : int or None
+    random_state : int, RandomState or None, default=None
+        Seed of everything random; the same seed gives the same labels.
+    n_jobs : int or None, default=None
         Threads. None and −1: one for each core.
 
     Returns
     -------
-    labels : ndarray of shape (n,)
+    labels : ndarray of int of shape (n_samples,)
+        Clusters from 0.
+
+    Raises
+    ------
+    ValueError
+        If W is not square, not symmetric, has negative or infinite weights, no links, or fewer samples than clusters.
+
+    Warns
+    -----
+    UserWarning
+        If samples have no links: nothing says where they belong.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from masked_subspace._common.progress import Events, SilentEvents, iteration_rep
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.labeler import Evidence, Labeler, Labeling
 from masked_subspace.masks.base import SoftMask
-from masked_subspace.masks.pairs import PairMask
+from masked_subspace.masks.pair_masks import PairMask
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.represent.representer import PreparedRepresenter
 

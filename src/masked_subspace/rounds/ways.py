@@ -41,8 +41,8 @@ _JUDGED_SPECTRAL, _JUDGED_FINER = Cut("spectral"), Cut("modularity", 1.5)
 
 def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
     """The cuts that vote, for `cut` as the user gave it."""
-    if cut == "spectral":
-        return [Cut("spectral")]
+    if cut not in ("auto", "modularity"):
+        return [Cut(cut)]
     each = n_samples / n_clusters
     finenesses = (1.5, 2.0) if each >= FINEST_FROM else (1.0, 1.5) if each >= FINER_FROM else (1.0,)
     finer = [Cut("modularity", fineness) for fineness in finenesses]

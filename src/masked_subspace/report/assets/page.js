@@ -48,7 +48,7 @@ async function showRun(index) {
   for (const id of ['verdict', 'affinity', 'embedding', 'clusters', 'certain', 'how', 'glossary']) $(id).hidden = false;
   drawScores(shown);
   drawVerdict(shown);
-  drawChoices(shown);
+  drawPanels(shown);
   drawConvergence(shown);
   drawSizes(shown);
   drawProfiles(shown);

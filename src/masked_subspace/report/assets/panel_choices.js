@@ -1,5 +1,13 @@
 // What was chosen without labels: the number of clusters, the view, the cut.
-function drawChoices(run) {
+addPanel({
+  id: 'choosing',
+  nav: 'Choices',
+  title: 'What was chosen without labels',
+  read: 'Every candidate was scored on the samples alone; the highest score was taken. A clear peak is a safe choice. Scores that lie close together mean that the data do not decide, and the next best deserves a look.',
+  draw: choices,
+});
+
+function choices(run) {
   const numbers = run.n_clusters_scores;
   const parts = [];
   if (numbers.length) {
@@ -8,8 +16,7 @@ function drawChoices(run) {
       recordTable(numbers, 'Scores of each number of clusters'));
   }
   if (run.choices.length) parts.push(make('h3', {}, 'Ways that were judged'), recordTable(run.choices, 'Ways that were judged'));
-  $('choices').replaceChildren(...parts);
-  $('choosing').hidden = !parts.length;
+  return parts;
 }
 
 function recordTable(records, caption) {
