@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -42,6 +44,52 @@ def test_a_full_comparison_shows_agreement(rows, mask):
     assert row["ari"] >= 0.999
     assert row["support_difference"] <= 1e-3
     assert row["met"]
+
+
+_SIGNATURES_AROUND_THE_CLOCK = """
+import sys
+import numpy as np
+from numba.core.dispatcher import Dispatcher
+from masked_subspace.bench import cases, measure
+from masked_subspace.represent.dense import kernels, lazy_kernels
+from masked_subspace.represent.dense.solve import solve_dense
+
+def compiled():
+    found = [one for module in (kernels, lazy_kernels) for one in vars(module).values() if isinstance(one, Dispatcher)]
+    return {one.__name__: sorted(map(str, one.signatures)) for one in found}
+
+rng = np.random.default_rng(0)
+X = np.vstack([rng.normal(size=(80, 4)) @ rng.normal(size=(4, 30)) for _ in range(5)])
+X += 0.05 * rng.normal(size=X.shape)
+X = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+y = np.repeat(np.arange(5), 80)
+options = {"sparsity": 1e-2} | ({"noise": 1.0} if sys.argv[2] == "noise" else {})
+case = cases.Case("toy", len(X), mask=sys.argv[1], options=options)
+measure.warm_up(case, X, y)
+before = compiled()
+for rows in (X, X.astype(np.float64)):  # near-ties of the first, if there are any, take the code of the second
+    result = solve_dense(rows, case.settings, soft_mask=case.soft_mask(y))
+assert compiled() == before, [name for name, signatures in compiled().items() if signatures != before[name]]
+print(result.details["path"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("mask", "model", "path"),
+    [
+        ("none", "plain", "lazy"),
+        ("labels", "plain", "lazy"),
+        ("array", "plain", "blocked"),
+        ("none", "noise", "blocked"),
+    ],
+)
+def test_nothing_is_compiled_on_the_clock(mask, model, path):
+    """In a process of its own: here, other tests have compiled everything."""
+    done = subprocess.run(
+        [sys.executable, "-c", _SIGNATURES_AROUND_THE_CLOCK, mask, model], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == path
 
 
 def test_sampled_plain_iterations_are_scaled(rows):
