@@ -1,4 +1,4 @@
-"""What the fuzz suite draws: rows of every unpleasant kind, parameters, known pairs."""
+"""What the fuzz suite draws: rows of every unpleasant kind, parameters, masks, known pairs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
-from masked_subspace import BMSC, GMSC, RMSC
-from masked_subspace.baselines import BDR, EDSC, LRR, LSR, SSC, SSCOMP, EnSC, SoftS3C
+from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
+from masked_subspace.baselines import BDR, EDSC, LRR, LSR, SSC, SSCOMP, EnSC, NeighborGraph, SoftS3C
+from masked_subspace.masks import LabelMask, NeighborMask
 
+# `make fuzz` sets it: cases of each property.
 _CASES = int(os.environ.get("MASKED_SUBSPACE_FUZZ", "0"))
 
 
 def bounded(cases: int) -> Any:
-    """The same cases on every run; `make fuzz` asks for more of them."""
+    """The same `cases` on every run of `make test`; `make fuzz` asks for another number of them."""
     return settings(
         max_examples=_CASES or cases,
         derandomize=True,
@@ -56,41 +59,91 @@ def samples(draw: Any) -> np.ndarray:
     return X.astype(draw(st.sampled_from([np.float64, np.float32]))) if X.dtype == np.float64 else X
 
 
+FORMS: dict[str, Any] = {
+    "array": lambda X: X,
+    "column by column": np.asfortranarray,
+    "list": lambda X: X.tolist(),
+    "every second": lambda X: np.repeat(X, 2, axis=0)[::2],  # rows that do not lie side by side
+    "sparse": csr_array,
+}
+
 COMMON = st.fixed_dictionaries(
     {
         "n_clusters": st.integers(1, 6),
         "center": st.booleans(),
         "normalize": st.booleans(),
-        "n_components": st.sampled_from([None, "auto", 1, 3, 50]),
-        "affinity": st.sampled_from(["top-k", "symmetric", "normalized", "shape-interaction"]),
         "constraints": st.sampled_from(["soft", "hard"]),
         "random_state": st.integers(0, 3),
     }
 )
-MASKED = {"solver": st.sampled_from(["auto", "dense", "sparse"]), "n_candidates": st.integers(1, 40)}
+GRAPH = {
+    "n_components": st.sampled_from([None, "auto", 1, 3, 50]),
+    "affinity": st.sampled_from(["top-k", "symmetric", "normalized", "shape-interaction"]),
+    "n_links": st.integers(1, 30),
+    "cut": st.sampled_from(["auto", "spectral", "modularity"]),
+}
+MASKED = GRAPH | {
+    "solver": st.sampled_from(["auto", "dense", "sparse"]),
+    "n_candidates": st.integers(1, 40),
+    "view": st.sampled_from(["auto", "plain", "whitened", "standardized", "homogeneous", "root", 0.3]),
+    "affine": st.booleans(),
+    "sparsity": st.sampled_from(["auto", 1e-6, 1e-3, 10.0]),
+    "penalty": st.sampled_from(["auto", 0.1, 15.0]),
+    "hard_mask": st.sampled_from([None, NeighborMask(3), NeighborMask(100), "half"]),
+    "min_certainty": st.sampled_from([None, 0.3]),
+}
 OWN: dict[type, dict[str, Any]] = {
     BMSC: MASKED,
-    GMSC: MASKED | {"noise": st.sampled_from([None, 0.5]), "outliers": st.sampled_from([None, 0.1])},
-    RMSC: MASKED | {"members": st.sampled_from([1, 2, 3]), "max_rounds": st.integers(1, 3)},
-    LRR: {"noise_weight": st.sampled_from([None, 0.18, 5.0])},
-    SSC: {
+    GMSC: MASKED
+    | {
+        "soft_mask": st.sampled_from([None, "labels", "prices"]),
+        "noise": st.sampled_from([None, 0.5]),
+        "outliers": st.sampled_from([None, 0.1, "auto"]),
+    },
+    RMSC: MASKED
+    | {
+        "members": st.sampled_from([1, 2, 3, "auto"]),
+        "max_rounds": st.integers(1, 3),
+        "init": st.sampled_from([None, "labels"]),
+    },
+    BilevelClustering: {"max_rounds": st.integers(1, 3)},
+    NeighborGraph: GRAPH | {"n_neighbors": st.integers(1, 40)},
+    LRR: GRAPH | {"noise_weight": st.sampled_from([None, 0.18, 5.0])},
+    SSC: GRAPH
+    | {
         "alpha": st.sampled_from([2.0, 20.0, 800.0]),
         "affine": st.booleans(),
         "outliers": st.sampled_from([None, 9.0]),
     },
-    SSCOMP: {"n_nonzero": st.integers(1, 30)},
-    EnSC: {"tau": st.sampled_from([0.1, 0.9, 1.0]), "gamma": st.sampled_from([0.5, 50.0])},
-    LSR: {"ridge": st.sampled_from([1e-6, 0.1, 1e3]), "zero_diagonal": st.booleans()},
-    BDR: {"output": st.sampled_from(["B", "Z"]), "block_weight": st.sampled_from([0.01, 1.0, 50.0])},
-    EDSC: {"outliers": st.sampled_from([None, 0.1]), "threshold": st.sampled_from([0.3, 1.0])},
-    SoftS3C: {"structure_weight": st.sampled_from([0.0, 0.1, 5.0]), "max_rounds": st.integers(1, 3)},
+    SSCOMP: GRAPH | {"n_nonzero": st.integers(1, 30)},
+    EnSC: GRAPH | {"tau": st.sampled_from([0.1, 0.9, 1.0]), "gamma": st.sampled_from([0.5, 50.0])},
+    LSR: GRAPH | {"ridge": st.sampled_from([1e-6, 0.1, 1e3]), "zero_diagonal": st.booleans()},
+    BDR: GRAPH | {"output": st.sampled_from(["B", "Z"]), "block_weight": st.sampled_from([0.01, 1.0, 50.0])},
+    EDSC: GRAPH | {"outliers": st.sampled_from([None, 0.1]), "threshold": st.sampled_from([0.3, 1.0])},
+    SoftS3C: GRAPH | {"structure_weight": st.sampled_from([0.0, 0.1, 5.0]), "max_rounds": st.integers(1, 3)},
 }
 
 
+def with_masks(parameters: dict[str, Any], n_samples: int) -> dict[str, Any]:
+    """Masks that were drawn by name, made for so many samples."""
+    labels = np.arange(n_samples) % 3
+    made = {
+        "half": (np.add.outer(np.arange(n_samples), np.arange(n_samples)) % 2 == 1).astype(float),
+        "labels": LabelMask(labels, 1.1),
+        "prices": np.abs(np.subtract.outer(labels, labels)).astype(float),
+    }
+    masks = ("hard_mask", "soft_mask", "init")
+    return {
+        name: made.get(value, value) if name in masks and isinstance(value, str) else value
+        for name, value in parameters.items()
+    }
+
+
 @st.composite
-def estimators(draw: Any) -> Any:
+def estimators(draw: Any, n_samples: int) -> Any:
     kind = draw(st.sampled_from(sorted(OWN, key=lambda one: one.__name__)))
-    return kind(**draw(COMMON), **{name: draw(value) for name, value in OWN[kind].items()})
+    own = {name: draw(value) for name, value in OWN[kind].items()}
+    return kind(**draw(COMMON), **with_masks(own, n_samples))
 
 
 @st.composite

@@ -7,7 +7,8 @@ import os
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import mmwrite, savemat
+from scipy.io import mmread, mmwrite, savemat
+from scipy.sparse import csr_array, issparse
 
 from masked_subspace.inputs import InputError, read_samples
 from masked_subspace.inputs.registry import FORMATS, by_content, by_ending
@@ -51,6 +52,48 @@ def test_matrix_market(tmp_path):
         (tmp_path / "c.mtx").write_text(f"%%MatrixMarket matrix coordinate real general\n{lie}\n1 1 1.0\n")
         with pytest.raises(InputError, match=r"c\.mtx"):
             read_samples(tmp_path / "c.mtx")
+
+
+SQUARE = np.arange(16.0).reshape(4, 4) + np.eye(4)
+
+
+@pytest.mark.parametrize("matrix", [SQUARE, SQUARE + SQUARE.T, SQUARE - SQUARE.T, COUNTS[:6] != 0, COUNTS.astype(int)])
+@pytest.mark.parametrize("form", ["array", "coordinate"])
+def test_matrix_market_is_read_as_scipy_reads_it(tmp_path, matrix, form):
+    """Which symmetry a file has, scipy's writer finds itself."""
+    written = csr_array(matrix) if form == "coordinate" else csr_array(matrix).toarray()
+    if form == "coordinate" and matrix.dtype == bool:
+        mmwrite(tmp_path / "a.mtx", written, field="pattern")
+    else:
+        mmwrite(tmp_path / "a.mtx", written * 1.0 if matrix.dtype == bool else written)
+    found, expected = read_samples(tmp_path / "a.mtx").X, mmread(tmp_path / "a.mtx")
+    assert issparse(found) == (form == "coordinate")
+    np.testing.assert_array_equal(*(csr_array(one).toarray() for one in (found, expected)))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # scipy 1.17 ends the process on the first of these
+        ("coordinate real general\n3 3 3\n1 1 7\n2 1 5Ma 2 8\n3 3 4\n", "string or file could not be read"),
+        ("coordinate real general\n3 3 3\n1 1 7\n2 1 5\n", "claims 3 entries but has 6 numbers"),
+        ("coordinate real general\n3 3 1\n0 1 7\n", "outside of 3 × 3"),
+        ("coordinate real general\n3 3 1\n1 4 7\n", "outside of 3 × 3"),
+        ("coordinate real general\n3 3 1\n1.5 2 7\n", "outside of 3 × 3"),
+        ("coordinate complex general\n3 3 1\n1 1 7 0\n", "real numbers"),
+        ("coordinate real symmetric\n3 2 1\n1 1 7\n", "symmetric but 3 × 2"),
+        ("array real general\n3 3\n1 2 3\n", "claims 3 × 3 numbers but has 3"),
+        ("array real symmetric\n2 2\n1 2 3 4\n", "claims 3 numbers but has 4"),
+        ("array real general\n3\n1 2 3\n", "line of sizes"),
+        ("array real general\n-3 3\n1 2 3\n", "line of sizes"),
+        ("", "line of sizes|first line"),
+    ],
+)
+def test_matrix_market_that_lies_is_one_line(tmp_path, text, said):
+    (tmp_path / "a.mtx").write_text(f"%%MatrixMarket matrix {text}")
+    with pytest.raises(InputError, match=said) as caught:
+        read_samples(tmp_path / "a.mtx")
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ from masked_subspace._common.files import write_with
 from masked_subspace._common.types import Array
 from masked_subspace.datasets.errors import InvalidDataError
 from masked_subspace.datasets.spec import ImageSet
+from masked_subspace.inputs.samples import InputError
+from masked_subspace.inputs.zipped import ZippedArrays
 
 DATA_VARIABLE = "MASKED_SUBSPACE_DATA"
 CACHE_VARIABLE = "MASKED_SUBSPACE_CACHE"
@@ -43,22 +44,22 @@ def cache_folder(cache_home: str | os.PathLike[str] | None) -> Path:
 def read_npz(path: Path, origin: str) -> ImageSet:
     """Read ``X``, ``y`` and ``shape``; pickled objects are refused."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            missing = {"X", "y", "shape"} - set(archive.files)
+        with ZippedArrays(path, str(path)) as archive:
+            missing = {"X", "y", "shape"} - set(archive.keys)
             if missing:
                 raise InvalidDataError(
                     f"{path} lacks the array(s) {', '.join(sorted(missing))}: "
                     "a set is stored with np.savez(path, X=…, y=…, shape=(height, width))"
                 )
-            X, y, shape = archive["X"], archive["y"], archive["shape"]
-            if "digest" in archive.files and str(archive["digest"]) != digest_of(X, y, shape):
+            X, y, shape = (archive.read(key) for key in ("X", "y", "shape"))
+            if "digest" in archive and str(archive.read("digest")) != digest_of(X, y, shape):
                 raise InvalidDataError(
                     f"{path} does not hold what was written to it: its pixels or labels were changed since. Remove "
                     "it to have it made again."
                 )
-            if "origin" in archive.files:
-                origin = f"{origin}, made from {archive['origin']}"
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile) as error:
+            if "origin" in archive:
+                origin = f"{origin}, made from {archive.read('origin')}"
+    except (InputError, OSError) as error:
         raise InvalidDataError(f"{path} is not a readable .npz file ({error}); replace or remove it") from error
     return checked(X, y, shape, origin, str(path))
 

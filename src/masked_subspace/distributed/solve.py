@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.content_order import content_keys
 from masked_subspace._common.types import IndexArray, Record
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of
@@ -107,8 +108,7 @@ def decide_settings(parts: Parts, candidates: list[Result], representer: Record,
 
     The sample is the one that one process would draw.
     """
-    n = int(parts.plan.offsets[-1])
-    drawn = task(draw_rule_sample)(n, seed)
+    drawn = task(draw_rule_sample)([task(keyed)(pile) for pile in parts.piles], seed)
     sampled = [
         task(sampled_candidates)(found, task(ids_of)(pile), drawn)
         for found, pile in zip(candidates, parts.piles, strict=True)
@@ -121,9 +121,23 @@ def decide_settings(parts: Parts, candidates: list[Result], representer: Record,
     return task(settings_from)(representer, sampled, wanted, rows, parts.planned, seed)
 
 
-def draw_rule_sample(n: int, seed: int) -> npt.NDArray[np.int64]:
+def keyed(pile: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """The numbers of a part's samples in the input, and their keys of content."""
+    return ids_of(pile), content_keys(rows_of(pile))
+
+
+def draw_rule_sample(
+    parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]], seed: int
+) -> npt.NDArray[np.int64]:
     """The samples on which λ is searched, by their numbers in the input."""
-    return np.sort(np.random.default_rng(seed).choice(n, min(n, _RULE_ROWS), replace=False))
+    ids, keys = (np.concatenate(each) for each in zip(*parts, strict=True))
+    n = len(ids)
+    if n <= _RULE_ROWS:
+        return np.arange(n)
+    drawn: npt.NDArray[np.int64] = ids[np.lexsort((ids, keys))][
+        np.random.default_rng(seed).choice(n, _RULE_ROWS, replace=False)
+    ]
+    return np.sort(drawn)
 
 
 def sampled_candidates(

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.content_order import content_order, drawn_by_content
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
@@ -19,7 +20,7 @@ from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.label.consensus import shares_of_votes
 from masked_subspace.label.group_assignment import refuse_impossible
-from masked_subspace.label.labeler import cut_for
+from masked_subspace.label.labeler import cut_for, in_order, put_back
 from masked_subspace.label.modularity import link_shares, modularity_cut
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
@@ -152,12 +153,14 @@ class MaskedClusterer(SelfExpressiveClusterer):
         last, labels = fit.rounds.last, self._labels_of_all
         if self.n_clusters == 1:
             return 0.0
-        others = last.votes or [modularity_cut(self.affinity_matrix_, self.n_clusters, 0)]
+        order = content_order(fit.rows)
+        others = last.votes or [
+            put_back(modularity_cut(in_order(self.affinity_matrix_, order), self.n_clusters, 0), order)
+        ]
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
-            rng = np.random.default_rng(0)
-            chosen = np.sort(rng.choice(len(labels), min(len(labels), _MEASURED), replace=False))
+            chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
             strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters)
         structure = float(np.clip(agreed, 0, 1)) * strength
         if structure < DOUBTFUL_STRUCTURE:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.types import FloatArray, Record
 from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
@@ -251,7 +252,7 @@ class RMSC(MaskedClusterer):
         """Ways with their scores, best first: on all samples, or on a seeded sample of many."""
         X, keep = task.X, max(JUDGED_SAMPLES, JUDGED_A_CLUSTER * self.n_clusters)
         if len(X) > keep:
-            X = X[np.sort(np.random.default_rng(task.seed).choice(len(X), keep, replace=False))]
+            X = X[drawn_by_content(X, keep, np.random.default_rng(task.seed))]
         recipe = self._recipe(len(X), task.seed)
         if len(X) < len(task.X):
             recipe = replace(recipe, representer=self._representer().set_params(solver="sparse", hard_mask=None))

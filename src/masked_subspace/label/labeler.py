@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
-from masked_subspace._common.types import BoolArray, FloatArray, IntArray
+from masked_subspace._common.content_order import Positions, content_order
+from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray
 from masked_subspace.label.diffusion import Settle, cluster_worth, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
 from masked_subspace.label.graph import affinity_matrix
@@ -38,6 +40,11 @@ class Evidence:
     known: KnownPairs | None = None
     hard: bool = False
     n_threads: int = 1
+
+    @cached_property
+    def order(self) -> Positions:
+        """The order in which samples are drawn and visited: by content, so that permuted rows get the same labels."""
+        return content_order(self.X)
 
 
 # Above so many samples `cut="auto"` is the modularity cut (docs: accuracy: USPS 9,298 .80 → .96, COIL100 .81 → .85).
@@ -112,11 +119,13 @@ def label_graph(
     """A cut of one graph. Known pairs do not bend the embedding: they enter the graph after it."""
     if cut_for(cut, W.shape[0]) == "modularity":
         return _label_by_modularity(W, n_clusters, evidence, seed)
-    embedding = spectral_embedding(W, n_clusters, n_components, seed, evidence.n_threads)
+    order = evidence.order
+    embedding = spectral_embedding(in_order(W, order), n_clusters, n_components, seed, evidence.n_threads)
+    vectors, placed = put_back(embedding.vectors, order), put_back(embedding.placed, order)
     if evidence.known is not None:
         W = graph_with_pairs(W, evidence.known)
-    labels = label_rows(embedding.vectors, embedding.placed, W, n_clusters, evidence, seed, n_init)
-    return Labeling(labels, W, embedding.vectors)
+    labels = label_rows(vectors, placed, W, n_clusters, evidence, seed, n_init)
+    return Labeling(labels, W, vectors)
 
 
 def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed: int) -> Labeling:
@@ -127,14 +136,15 @@ def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed
     known = evidence.known
     if known is not None:
         W = graph_with_pairs(W, known)
-    labels: IntArray = modularity_cut(W, n_clusters, seed)
+    order = evidence.order
+    labels: IntArray = put_back(modularity_cut(in_order(W, order), n_clusters, seed), order)
     placed = labels >= 0
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # Most samples are isolated: the rows themselves say more than the graph does.
-        labels = cluster_rows(evidence.X, n_clusters, seed, None, evidence.n_threads)
+        labels = put_back(cluster_rows(evidence.X[order], n_clusters, seed, None, evidence.n_threads), order)
     else:
         attach_to_nearest(labels, placed, evidence.X)
-        labels = _split_by_rows(labels, n_clusters, evidence.X, seed)
+        labels = _split_by_rows(labels, n_clusters, evidence, seed)
     if known is None:
         labels = numbered_by_appearance(labels)
     else:
@@ -142,12 +152,12 @@ def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed
     return Labeling(labels, W, link_shares(W, labels, n_clusters))
 
 
-def _split_by_rows(labels: IntArray, n_clusters: int, X: FloatArray, seed: int) -> IntArray:
+def _split_by_rows(labels: IntArray, n_clusters: int, evidence: Evidence, seed: int) -> IntArray:
     """K clusters where the graph held fewer: the largest is halved by 2-means of its rows until there are enough."""
     count = int(labels.max()) + 1
     while count < n_clusters:
-        members = np.flatnonzero(labels == np.bincount(labels).argmax())
-        half = cluster_rows(X[members], 2, seed)
+        members = evidence.order[labels[evidence.order] == np.bincount(labels).argmax()]
+        half = cluster_rows(evidence.X[members], 2, seed)
         labels[members[half == half.max()]] = count
         count += 1
     return labels
@@ -169,19 +179,36 @@ def label_rows(
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # Most samples are isolated: the rows themselves say more than the graph does.
         embedding, placed = evidence.X, np.ones(len(placed), dtype=bool)
+    drawn = evidence.order[placed[evidence.order]]
+    rows = embedding[drawn]
     free: IntArray = np.zeros(len(embedding), dtype=np.int32)
-    free[placed] = cluster_rows(embedding[placed], n_clusters, seed, n_init, evidence.n_threads)
+    free[drawn] = cluster_rows(rows, n_clusters, seed, n_init, evidence.n_threads)
     attach_to_nearest(free, placed, evidence.X)
     known = evidence.known
     if known is None:
         return numbered_by_appearance(free)
     anchors = known.anchors(n_clusters)
     labels = free.copy()
-    labels[placed] = cluster_rows_from_anchors(
-        embedding[placed], free[placed], n_clusters, anchors[placed], seed, n_init
-    )
+    labels[drawn] = cluster_rows_from_anchors(rows, free[drawn], n_clusters, anchors[drawn], seed, n_init)
     attach_to_nearest(labels, placed, evidence.X)
     return _with_known(free, labels, W, known, n_clusters, evidence.hard)
+
+
+def in_order(W: csr_array, order: Positions) -> csr_array:
+    """The graph with its samples in another order, columns ascending."""
+    rank = np.empty(len(order), dtype=W.indices.dtype)
+    rank[order] = np.arange(len(order), dtype=rank.dtype)
+    rows = W[order]
+    moved = csr_array((rows.data, rank[rows.indices], rows.indptr), shape=W.shape)
+    moved.sort_indices()
+    return moved
+
+
+def put_back(values: Array, order: Positions) -> Array:
+    """What was computed sample by sample `in_order`, as the samples stand."""
+    standing = np.empty_like(values)
+    standing[order] = values
+    return standing
 
 
 def _with_known(

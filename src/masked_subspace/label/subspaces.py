@@ -21,6 +21,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import Bunch
 
+from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.masks.base import row_blocks
@@ -45,7 +46,7 @@ def subspace_of(X: FloatArray, members: IntArray) -> Bunch:
     n_features = X.shape[1]
     size = len(members)
     if min(size, n_features) > _MOST_SAMPLES:
-        members = np.sort(np.random.default_rng(0).choice(members, _MOST_SAMPLES, replace=False))
+        members = members[drawn_by_content(X[members], _MOST_SAMPLES, np.random.default_rng(0))]
     if size == 0:
         return Bunch(mean=np.full(n_features, np.nan), basis=np.empty((0, n_features)), dim=0, explained=0.0, size=0)
     rows = np.asarray(X[members], dtype=np.float64)

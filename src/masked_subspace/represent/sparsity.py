@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
@@ -66,9 +67,9 @@ class FirstStep:
     def __init__(self, X: FloatArray, seed: int, *, spectrum: Spectrum | None = None, affine: bool = False) -> None:
         n = len(X)
         rng = np.random.default_rng(seed)
-        self.rows = np.sort(rng.choice(n, min(n, _ROWS), replace=False))
+        self.rows = drawn_by_content(X, _ROWS, rng)
         # Entries are sampled in columns too: the quantile is that of all entries.
-        self.cols = np.sort(rng.choice(n, min(n, _COLUMNS), replace=False))
+        self.cols = drawn_by_content(X, _COLUMNS, rng)
         spectrum = spectrum or Spectrum.of(X)
         self._values = spectrum.values.astype(np.float64)
         self._left, self._right = spectrum.vectors[self.rows], spectrum.vectors[self.cols]
@@ -115,9 +116,7 @@ class CandidateStep:
         """`samples`: whose problems to look at; default: 128 drawn with the seed. `products`: where H may be known."""
         check_range(X)
         if samples is None:
-            n = len(X)
-            chosen = np.random.default_rng(seed).choice(n, min(n, _SMALL_PROBLEMS), replace=False)
-            samples = np.sort(chosen).astype(np.int32)
+            samples = drawn_by_content(X, _SMALL_PROBLEMS, np.random.default_rng(seed)).astype(np.int32)
         problem = SparseProblem(X, candidates, (), (), None, (), samples=samples, products=products)
         self._small = small_problems(problem, 0, len(samples))
         self._affine = affine

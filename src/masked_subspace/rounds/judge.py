@@ -15,7 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.content_order import content_order
+from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.rows.preparation import Preparation
@@ -52,11 +53,9 @@ def _reduced(rows: FloatArray) -> FloatArray:
         return rows
     rows = rows - rows.mean(axis=0)
     if d <= n:
-        vectors = eigenpairs(rows.T @ rows)[1][:, ::-1][:, :_MOST_FEATURES]
-        return rows @ vectors
-    values, vectors = eigenpairs(rows @ rows.T)
-    kept = slice(max(0, n - _MOST_FEATURES), n)
-    reduced: FloatArray = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0))
+        return rows @ largest_eigenpairs(rows.T @ rows, _MOST_FEATURES)[1]
+    values, vectors = largest_eigenpairs(rows @ rows.T, _MOST_FEATURES)
+    reduced: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
     return reduced
 
 
@@ -67,10 +66,11 @@ def prediction_strength(samples: FloatArray, labels: IntArray, n_clusters: int, 
     """
     if len(np.unique(labels)) < n_clusters:
         return 0.0
-    rng = np.random.default_rng(seed)
+    rng, order = np.random.default_rng(seed), content_order(samples)
     scores = []
     for _ in range(_SPLITS):
-        half = rng.random(len(samples)) < 0.5
+        half = np.empty(len(samples), dtype=bool)
+        half[order] = rng.random(len(samples)) < 0.5
         distance = np.full((len(samples), n_clusters), np.inf)
         for train in (half, ~half):
             for cluster in range(n_clusters):

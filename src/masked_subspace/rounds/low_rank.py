@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.progress import Events
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
 from masked_subspace._common.types import FloatArray
@@ -157,7 +158,7 @@ def energy_beyond(rows: FloatArray, count: int) -> float:
     if min(n, d) <= count:
         return 0.0
     if n > _SAMPLED:
-        rows = rows[np.sort(np.random.default_rng(0).choice(n, _SAMPLED, replace=False))]
+        rows = rows[drawn_by_content(rows, _SAMPLED, np.random.default_rng(0))]
     small = rows.T @ rows if d <= len(rows) else rows @ rows.T
     values = np.maximum(eigenpairs(small)[0], 0)
     return float(values[:-count].sum() / values.sum())

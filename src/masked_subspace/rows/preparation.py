@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.mapped import MappedArray
@@ -109,4 +109,5 @@ def whitening_rotation(rows: FloatArray, power: float, directions: int | None = 
     kept = np.flatnonzero(squared > 1e-8 * squared[-1])[::-1][:directions]
     values = np.sqrt(squared[kept])
     V = vectors[:, kept] if d <= n else rows.T @ vectors[:, kept] / values
-    return np.ascontiguousarray(V * values**-power, dtype=rows.dtype)
+    # Signs that depend on the directions alone: the order by content (_common/content_order.py) rests on them.
+    return np.ascontiguousarray(with_fixed_signs(V) * values**-power, dtype=rows.dtype)

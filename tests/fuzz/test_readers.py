@@ -1,32 +1,34 @@
 """Damaged and lying files of every format: samples that make sense or an InputError of one line, never anything else.
 
-Seeded (`derandomize`) and bounded; FUZZ_EXAMPLES=2000 looks longer.
+The same cases on every run of `make test`; `make fuzz` looks longer.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
-import os
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 import sklearn.impute  # noqa: F401  (before memory is measured)
-from hypothesis import HealthCheck, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.io import mmwrite, savemat
+from strategies import bounded
 
+from masked_subspace.cli import main
+from masked_subspace.cli.exits import Exit
+from masked_subspace.datasets.errors import InvalidDataError
+from masked_subspace.datasets.spec import ImageSet
+from masked_subspace.datasets.storage import read_npz, write_npz
 from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "120"))
+pytestmark = pytest.mark.fuzz
 MOST_BYTES = 50_000_000
-BOUNDED = settings(
-    max_examples=EXAMPLES, derandomize=True, deadline=None, database=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)  # fmt: skip
+BOUNDED = bounded(100)
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 9, (12, 5)).astype(np.float64)
 
@@ -75,6 +77,21 @@ def _parquet() -> bytes:
     return stream.getvalue()
 
 
+def _tracks() -> bytes:
+    stream = io.BytesIO()
+    savemat(stream, {"x": RNG.random((3, 12, 4)), "s": np.arange(12)[:, None] % 2 + 1.0})
+    return stream.getvalue()
+
+
+def _annotated() -> bytes:
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("anndata")
+    stream = io.BytesIO()
+    with h5py.File(stream, "w") as file:
+        file["X"] = X
+    return stream.getvalue()
+
+
 def _png(mode) -> bytes:
     Image = pytest.importorskip("PIL.Image")
     stream = io.BytesIO()
@@ -85,7 +102,7 @@ def _png(mode) -> bytes:
 WHOLE = {
     "a.npy": _npy, "a.npz": _npz, "packed.npz": lambda: _npz(np.savez_compressed), "sparse.npz": _sparse,
     "a.csv": _csv, "a.csv.gz": lambda: gzip.compress(_csv(), mtime=0), "a.mtx": _mtx, "a.mat": lambda: _mat(False),
-    "packed.mat": lambda: _mat(True), "a.parquet": _parquet,
+    "packed.mat": lambda: _mat(True), "a.parquet": _parquet, "a.h5ad": _annotated, "tracks/a_truth.mat": _tracks,
 }  # fmt: skip
 
 KINDS = ("flip", "cut", "overwrite", "insert", "repeat")
@@ -146,15 +163,17 @@ def read_or_refused(path: Path, **options) -> Samples | None:
 def test_damaged_files(tmp_path, name):
     whole = WHOLE[name]()
     path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
     path.write_bytes(whole)
-    assert read_or_refused(path) is not None
+    given_path = path.parent if name.startswith("tracks") else path
+    assert read_or_refused(given_path) is not None
 
     @BOUNDED
     @given(changes)
     def damage(edits):
         content = changed(whole, edits)
         path.write_bytes(content)
-        read_or_refused(path)
+        event("refused" if read_or_refused(given_path) is None else "read")
         assert path.read_bytes() == content
 
     damage()
@@ -206,3 +225,51 @@ def test_pairs_of_anything(tmp_path, content):
     assert len(both) > 0
     assert both.min() >= 0
     assert both.max() < 12
+
+
+# The command itself, and the two kinds of files that the package writes and reads again.
+
+
+@pytest.mark.parametrize("name", ["a.npz", "a.csv", "a.mat"])
+def test_the_command_gives_a_run_or_one_line(tmp_path, name, capsys):
+    whole, path = WHOLE[name](), tmp_path / name
+
+    @bounded(25)
+    @given(changes)
+    def damage(edits):
+        path.write_bytes(changed(whole, edits))
+        arguments = [str(path), "-k", "2", "--method", "knn", "--jobs", "1", "-q", "--no-report"]
+        code = main(["cluster", *arguments, "--out", str(tmp_path / "out")])
+        said = capsys.readouterr()
+        event(f"exit {int(code)}")
+        assert said.out == ""
+        assert "Traceback" not in said.err
+        if code:
+            assert code in set(Exit)
+            assert said.err.startswith("masked-subspace")
+            assert said.err.count("\n") == 1
+
+    damage()
+
+
+def test_cached_sets_are_as_written_or_refused(tmp_path):
+    path = tmp_path / "some.npz"
+    images = ImageSet(RNG.integers(0, 256, (6, 4)).astype(np.uint8), np.arange(6) % 3, (2, 2), "here")
+    write_npz(path, images)
+    whole = path.read_bytes()
+
+    @BOUNDED
+    @given(changes)
+    def damage(edits):
+        path.write_bytes(changed(whole, edits))
+        try:
+            found = read_npz(path, "cache")
+        except InvalidDataError as error:
+            event("refused")
+            assert "some.npz" in str(error)  # noqa: PT017
+            return
+        event("read")
+        np.testing.assert_array_equal(found.X, images.X)
+        np.testing.assert_array_equal(found.y, images.y)
+
+    damage()
