@@ -138,3 +138,11 @@ def test_deviation_is_that_of_the_majority():
     assert robust_deviation(residual, 0) == pytest.approx(2, rel=0.02)
     residual[rng.random(residual.shape) < 0.05] += 100
     assert robust_deviation(residual, 0) == pytest.approx(2, rel=0.1)
+
+
+def test_samples_that_are_all_the_same_hold_no_error():
+    X = np.full((6, 3), 0.5)
+    found = clean_samples(X, center=False)
+    np.testing.assert_array_equal(found.samples, X)
+    assert found.outliers.nnz == 0
+    assert set(GMSC(1, outliers="auto", center=False, random_state=0).fit(X).labels_) == {0}

@@ -65,6 +65,8 @@ def clean_samples(
     lowest, highest = target.min(axis=0), target.max(axis=0)
     # A constant feature is rebuilt without error and says nothing about how large errors are.
     varies = highest > lowest
+    if not varies.any():
+        return Cleaned(X.copy(), csr_array(X.shape, dtype=X.dtype), 0.0)  # all samples are the same: none stands out
     trusted = np.ones(X.shape, dtype=bool)
     tau = 0.0
     for _ in range(rounds):
