@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 
+from masked_subspace._common.types import FloatArray
 from masked_subspace.inputs.limits import ARRAY_BYTES, bounded_gzip, check_size, decoding
 from masked_subspace.inputs.samples import InputError, Samples, Source, as_csr, checked_matrix
-
-FloatArray = npt.NDArray[np.float64]
 
 _BANNER = "%%matrixmarket"
 _FORMS = {"coordinate", "array"}
