@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "bars",
 ]
 exclude_patterns = ["_build", "site", "images/*.md", "gallery/index.rst.new"]
 templates_path = ["_templates"]
@@ -31,6 +32,8 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+# Docstrings put names between single backticks.
+default_role = "code"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 # Every class lists its references; few cite them in the text by key.
@@ -43,6 +46,8 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+# Extracts are fetched page by page, which browsers refuse for files on disk.
+html_show_search_summary = False
 html_theme_options = {
     "navigation_with_keys": True,
     "show_toc_level": 2,
@@ -55,6 +60,7 @@ html_theme_options = {
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
+    "subsection_order": [f"../examples/{part}" for part in ("data", "questions", "compare", "extend")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
     "ignore_pattern": r"look_inside",
@@ -65,5 +71,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "min_reported_time": 1,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("two_themes",),
+    "reset_modules": ("matplotlib", "two_themes.reset"),
+    "copyfile_regex": r"a^",
 }

@@ -16,6 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
+from two_themes import style
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
@@ -31,23 +32,6 @@ def picture(function: Any) -> Any:
     """A function that draws for one theme, under its own name."""
     PICTURES[function.__name__] = function
     return function
-
-
-def style(theme: str) -> dict[str, Any]:
-    """matplotlib's settings in the colours of a theme."""
-    look = THEMES[theme]
-    return {
-        "figure.facecolor": look.ground,
-        "axes.facecolor": look.ground,
-        "savefig.facecolor": look.ground,
-        "text.color": look.ink,
-        "axes.labelcolor": look.ink,
-        "axes.edgecolor": look.soft,
-        "xtick.color": look.soft,
-        "ytick.color": look.soft,
-        "font.size": 9,
-        "axes.titlesize": 10,
-    }
 
 
 def plane_and_lines() -> tuple[np.ndarray, np.ndarray]:
