@@ -24,6 +24,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "bars",
+    "picture",
 ]
 exclude_patterns = ["_build", "site", "images/*.md", "gallery/index.rst.new"]
 templates_path = ["_templates"]

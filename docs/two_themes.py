@@ -76,7 +76,7 @@ def scrape(_block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
             _PAIR.format(
                 light=light.relative_to(source).as_posix(),
                 dark=dark.relative_to(source).as_posix(),
-                alt=_matplotlib_fig_titles(figure) or "figure of this example",
+                alt=" ".join(_matplotlib_fig_titles(figure).split()) or "figure of this example",
             )
         )
     plt.close("all")
