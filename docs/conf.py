@@ -26,7 +26,7 @@ extensions = [
     "bars",
     "picture",
 ]
-exclude_patterns = ["_build", "site", "images/*.md", "gallery/index.rst.new"]
+exclude_patterns = ["_build*", "site*", "images/*.md", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "fieldlist"]
@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # those pages load scripts from a network
     "show_signature": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
