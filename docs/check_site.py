@@ -1,7 +1,7 @@
 """Check the built site: python docs/check_site.py docs/site
 
-Every internal link leads to a page and a place that exist, and no page loads anything from a network. Links that a reader
-follows to other sites are not tried: the check works without a network too.
+Every internal link leads to a page and a place that exist, and no page loads anything from a network. Links that a
+reader follows to other sites are not tried: the check works without a network too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 # Attributes whose address a browser fetches by itself.
-_FETCHED = {("script", "src"), ("img", "src"), ("source", "src"), ("iframe", "src"), ("video", "src"), ("object", "data")}
+_FETCHED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("source", "src"),
+    ("iframe", "src"),
+    ("video", "src"),
+    ("object", "data"),
+}
 _FETCHED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "manifest"}
 _IN_STYLE = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 

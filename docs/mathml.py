@@ -14,7 +14,6 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.util.math import get_node_equation_number
 
-
 # \tag{5} in a formula is the number to print: the paper's, where a page retells the paper.
 _TAG = re.compile(r"\\tag\{(.+?)\}")
 

@@ -17,7 +17,7 @@ class Picture(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        return [
+        images = [
             nodes.image(
                 uri=f"/_pictures/{self.arguments[0]}-{theme}.png",
                 alt=self.options["alt"],
@@ -25,6 +25,7 @@ class Picture(SphinxDirective):
             )
             for theme in ("light", "dark")
         ]
+        return [nodes.container("", *images, classes=["picture"])]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import load, make_subspaces
 from masked_subspace.masks import ConsensusMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy, match_labels, subspace_preserving_error
-from masked_subspace.plots import THEMES, plot_affinity, plot_map
+from masked_subspace.plots import THEMES, plot_affinity, plot_map, plot_n_clusters
 from masked_subspace.report.palette import cluster_look
 
 PICTURES: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.cache
-def fitted(method: type, data: Any, n_clusters: int, **settings: Any) -> Any:
+def fitted(method: type, data: Any, n_clusters: int | str, **settings: Any) -> Any:
     """One fit for all pictures and themes that want it; `data` is a function of this file."""
     return method(n_clusters, random_state=0, **settings).fit(data()[0])
 
@@ -180,7 +180,9 @@ def members(_theme: str) -> Any:
     bars = ax.bar(range(len(bins)), shares, 0.7, color=cluster_look(0).colour)
     ax.bar_label(bars, [f"{(places == k).sum()} digits" for k in bins], padding=2, fontsize=8)
     names = [f"{edges[k]:.2g} to {min(edges[k + 1], 1):.2g}" for k in bins]
-    ax.set(xticks=range(len(bins)), xticklabels=names, ylim=(0, 1.12), xlabel="certainty_", ylabel="share that is right")
+    ax.set(
+        xticks=range(len(bins)), xticklabels=names, ylim=(0, 1.12), xlabel="certainty_", ylabel="share that is right"
+    )
     return figure
 
 
@@ -228,8 +230,21 @@ def sparsity(_theme: str) -> Any:
     models = [fitted(BMSC, digits, 10, sparsity=price) for price in prices]
     wrong = [subspace_preserving_error(model.representation_matrix_, y) for model in models]
     figure = _two_lines(prices, "sparsity", models, "weight of Z on wrong samples", wrong)
-    labels = [f"{price:g}\n{model.representation_matrix_.nnz / len(y):.0f}" for price, model in zip(prices, models, strict=True)]
+    labels = [
+        f"{price:g}\n{model.representation_matrix_.nnz / len(y):.0f}"
+        for price, model in zip(prices, models, strict=True)
+    ]
     figure.axes[0].set(xticklabels=labels, xlabel="sparsity, and below it the nonzeros of a row of Z")
+    return figure
+
+
+@picture
+def n_clusters(theme: str) -> Any:
+    """The score of every number of clusters that was tried."""
+    figure, axes = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained")
+    for ax, (name, data) in zip(axes, {"5 subspaces": clean_subspaces, "10 digits": digits}.items(), strict=True):
+        plot_n_clusters(fitted(RMSC, data, "auto"), ax=ax, theme=theme)
+        ax.set(title=name)
     return figure
 
 

@@ -23,13 +23,15 @@ from masked_subspace.report.palette import cluster_look
 DPI = 130
 _DARK_INK = 0.55  # a colour whose largest part is below this cannot be read on a dark ground
 _PAIR = """
-.. image:: /{light}
-   :alt: {alt}
-   :class: sphx-glr-single-img only-light
+.. container:: picture
 
-.. image:: /{dark}
-   :alt: {alt}
-   :class: sphx-glr-single-img only-dark
+   .. image:: /{light}
+      :alt: {alt}
+      :class: sphx-glr-single-img only-light
+
+   .. image:: /{dark}
+      :alt: {alt}
+      :class: sphx-glr-single-img only-dark
 """
 
 
@@ -68,9 +70,9 @@ def scrape(_block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
         figure = plt.figure(number)
         light = Path(next(block_vars["image_path_iterator"]))
         dark = light.with_stem(light.stem + "-dark")
-        figure.savefig(light, dpi=DPI)
+        figure.savefig(light, dpi=DPI, facecolor=figure.get_facecolor())
         darken(figure)
-        figure.savefig(dark, dpi=DPI)
+        figure.savefig(dark, dpi=DPI, facecolor=figure.get_facecolor())
         source = Path(gallery_conf["src_dir"])
         parts.append(
             _PAIR.format(

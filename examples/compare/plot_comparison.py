@@ -70,7 +70,7 @@ for row, (name, (X, y)) in zip(axes, sets.items(), strict=True):
     for ax, make in zip(row, methods.values(), strict=True):
         begun = time.perf_counter()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a warning of low structure is right for shapes that are no subspaces
+            warnings.simplefilter("ignore")  # of low structure: right for shapes that are no subspaces
             labels = make(len(np.unique(y))).fit_predict(X)
         seconds = time.perf_counter() - begun
         found = match_labels(y, labels)
@@ -85,5 +85,9 @@ for ax, method in zip(axes[0], methods, strict=True):
 plt.show()
 
 # %%
-# Blobs belong to k-means. Moons and rings belong to HDBSCAN. Subspaces look like one heap in two dimensions: k-means
-# and HDBSCAN cannot tell them apart, and neither can UMAP, because all three ask who is near.
+# **Shapes.** Blobs are for k-means, moons for HDBSCAN, rings for UMAP. RMSC happens to find two of the three. BMSC sees
+# nothing but directions in a plane, and fails.
+#
+# **Subspaces.** In two dimensions they look like one heap. k-means and HDBSCAN see it as one too. UMAP finds those that
+# are far apart. Where subspaces share a direction, or are too many for the room there is, only the masked methods find
+# them.
