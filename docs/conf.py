@@ -46,6 +46,8 @@ html_title = "masked-subspace"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+# The report that the guide explains lies beside the pages.
+html_extra_path = ["_pictures/sample-report.html"]
 html_show_sourcelink = False
 # Extracts are fetched page by page, which browsers refuse for files on disk.
 html_show_search_summary = False

@@ -260,6 +260,13 @@ def _two_lines(values: Any, name: str, models: Any, other: str, wrong: Any) -> A
     return figure
 
 
+def sample_report(path: Path) -> None:
+    """A report of digits, for the page that explains reports."""
+    X, y = digits()
+    images = (load_digits().images[: len(y)] * (255 / 16)).astype(np.uint8)
+    fitted(RMSC, digits, 10).report(path, X, y=y, images=images, title="500 handwritten digits")
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
@@ -271,6 +278,8 @@ def main() -> None:
                 with plt.rc_context(style(theme)):
                     draw(theme).savefig(path, dpi=140)
                 plt.close("all")
+    if not (folder / "sample-report.html").exists():
+        sample_report(folder / "sample-report.html")
 
 
 if __name__ == "__main__":
