@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak dist lint docs bench bench-quick clean
+.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak dist lint docs docs-quick bench bench-quick clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -82,6 +82,13 @@ $(VENV)/.docs: $(VENV)/.core
 docs: $(VENV)/.docs
 	$(BIN)/python docs/pictures.py docs/_pictures
 	$(BIN)/python -m sphinx -W --keep-going -q -b html -d docs/_build docs docs/site
+	$(BIN)/python docs/check_site.py docs/site
+
+# The same without running the examples: what changes with every commit, in about a minute.
+docs-quick: $(VENV)/.docs
+	$(BIN)/python docs/pictures.py docs/_pictures
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -D plot_gallery=0 -d docs/_build-quick docs docs/site-quick
+	$(BIN)/python docs/check_site.py docs/site-quick
 
 bench: $(VENV)/.test
 	$(BIN)/masked-subspace bench
@@ -91,4 +98,4 @@ bench-quick: $(VENV)/.test
 	$(BIN)/masked-subspace bench --quick
 
 clean:
-	rm -rf $(VENV) .venv-* .cache build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache demo-report docs/site docs/_build docs/_pictures docs/gallery docs/api/generated
+	rm -rf $(VENV) .venv-* .cache build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache demo-report docs/site docs/site-quick docs/_build docs/_build-quick docs/_pictures docs/gallery docs/api/generated

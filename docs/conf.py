@@ -23,14 +23,18 @@ extensions = [
     "numpydoc",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "bars",
+    "picture",
 ]
-exclude_patterns = ["_build", "site", "images/*.md", "gallery/index.rst.new"]
+exclude_patterns = ["_build*", "site*", "images/*.md", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "fieldlist"]
 myst_heading_anchors = 3
 
 autosummary_generate = True
+# Docstrings put names between single backticks.
+default_role = "code"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 # Every class lists its references; few cite them in the text by key.
@@ -42,7 +46,11 @@ html_title = "masked-subspace"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+# The report that the guide explains lies beside the pages.
+html_extra_path = ["_pictures/sample-report.html"]
 html_show_sourcelink = False
+# Extracts are fetched page by page, which browsers refuse for files on disk.
+html_show_search_summary = False
 html_theme_options = {
     "navigation_with_keys": True,
     "show_toc_level": 2,
@@ -55,15 +63,19 @@ html_theme_options = {
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
+    "subsection_order": [f"../examples/{part}" for part in ("data", "questions", "compare", "extend")],
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"plot_",
     "ignore_pattern": r"look_inside",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "show_memory": False,
+    "write_computation_times": False,  # those pages load scripts from a network
     "show_signature": False,
     "remove_config_comments": True,
     "abort_on_example_error": True,
     "min_reported_time": 1,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("two_themes",),
+    "reset_modules": ("matplotlib", "two_themes.reset"),
+    "copyfile_regex": r"a^",
 }

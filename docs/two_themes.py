@@ -1,0 +1,117 @@
+"""Pictures of the gallery in both themes: each figure is saved as it is, then in the colours of a dark page.
+
+sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels, marks and colour maps stay as they
+are; ground, frames, ticks and texts change.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from cycler import cycler
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from sphinx_gallery.scrapers import _matplotlib_fig_titles
+
+from masked_subspace.plots import THEMES
+from masked_subspace.report.palette import cluster_look
+
+DPI = 130
+_DARK_INK = 0.55  # a colour whose largest part is below this cannot be read on a dark ground
+_PAIR = """
+.. container:: picture
+
+   .. image:: /{light}
+      :alt: {alt}
+      :class: sphx-glr-single-img only-light
+
+   .. image:: /{dark}
+      :alt: {alt}
+      :class: sphx-glr-single-img only-dark
+"""
+
+
+def style(theme: str) -> dict[str, Any]:
+    """matplotlib's settings in the colours of a theme."""
+    look = THEMES[theme]
+    return {
+        "figure.facecolor": look.ground,
+        "axes.facecolor": look.ground,
+        "savefig.facecolor": look.ground,
+        "text.color": look.ink,
+        "axes.labelcolor": look.ink,
+        "axes.edgecolor": look.soft,
+        "xtick.color": look.soft,
+        "ytick.color": look.soft,
+        "legend.frameon": False,
+        "font.size": 9,
+        "axes.titlesize": 10,
+        "axes.prop_cycle": cycler(color=[cluster_look(k).colour for k in range(8)]),
+    }
+
+
+def reset(_gallery_conf: Any, _name: Any) -> None:
+    """Each example starts with the light style."""
+    mpl.rcParams.update(style("light"))
+
+
+def _get_sg_image_scraper() -> Any:
+    return scrape
+
+
+def scrape(_block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
+    """Save the open figures twice and return the text that shows them."""
+    parts = []
+    for number in plt.get_fignums():
+        figure = plt.figure(number)
+        light = Path(next(block_vars["image_path_iterator"]))
+        dark = light.with_stem(light.stem + "-dark")
+        figure.savefig(light, dpi=DPI, facecolor=figure.get_facecolor())
+        darken(figure)
+        figure.savefig(dark, dpi=DPI, facecolor=figure.get_facecolor())
+        source = Path(gallery_conf["src_dir"])
+        parts.append(
+            _PAIR.format(
+                light=light.relative_to(source).as_posix(),
+                dark=dark.relative_to(source).as_posix(),
+                alt=" ".join(_matplotlib_fig_titles(figure).split()) or "figure of this example",
+            )
+        )
+    plt.close("all")
+    return "".join(parts)
+
+
+def darken(figure: Any) -> None:
+    """The figure in the colours of a dark page."""
+    look = THEMES["dark"]
+    figure.set_facecolor(look.ground)
+    for ax in figure.axes:
+        ax.set_facecolor(look.ground)
+        ax.tick_params(which="both", colors=look.soft)
+        for spine in ax.spines.values():
+            spine.set_edgecolor(look.soft)
+        for line in ax.findobj(Line2D):
+            if _unreadable(line.get_color()):
+                line.set_color(look.soft)
+        on_pixels = set(ax.texts) if ax.images else set()
+        for text in ax.findobj(Text):
+            if text not in on_pixels:
+                _lighten(text, look.ink)
+    for text in figure.texts:
+        _lighten(text, look.ink)
+
+
+def _lighten(text: Any, ink: str) -> None:
+    if _unreadable(text.get_color()):
+        text.set_color(ink)
+    box = text.get_bbox_patch()
+    if box is not None:
+        box.set_facecolor(THEMES["dark"].ground)
+
+
+def _unreadable(colour: Any) -> bool:
+    return isinstance(colour, str | tuple) and colour != "none" and max(to_rgb(colour)) < _DARK_INK

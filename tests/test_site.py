@@ -1,0 +1,80 @@
+"""The site's own tools: the check of a built site, and that the code in its pages is Python."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+_PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+
+
+def _tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _site(folder, body):
+    (folder / "searchindex.js").write_text("")
+    (folder / "other.html").write_text('<p id="here">there</p>')
+    (folder / "index.html").write_text(body)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['<a href="other.html#here">x</a>', '<a href="https://example.org">x</a>', '<p id="top"></p><a href="#top">x</a>'],
+)
+def test_a_site_whose_links_lead_somewhere_passes(tmp_path, body):
+    assert _tool("check_site").broken(_site(tmp_path, body)) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('<a href="gone.html">x</a>', "gone.html is not there"),
+        ('<a href="other.html#away">x</a>', "no place 'away'"),
+        ('<img src="gone.png">', "gone.png is not there"),
+        ('<script src="https://example.org/a.js"></script>', "from a network"),
+        ('<link rel="stylesheet" href="//example.org/a.css">', "from a network"),
+    ],
+)
+def test_a_broken_link_or_a_network_is_found(tmp_path, body, said):
+    problems = _tool("check_site").broken(_site(tmp_path, body))
+    assert len(problems) == 1
+    assert said in problems[0]
+
+
+def test_a_style_sheet_that_loads_from_a_network_is_found(tmp_path):
+    (tmp_path / "a.css").write_text("@font-face { src: url('https://example.org/a.woff2') }")
+    assert any("a.css" in one for one in _tool("check_site").broken(_site(tmp_path, "")))
+
+
+def test_bars_outside_code_are_escaped():
+    pytest.importorskip("sphinx")
+    lines = ["the graph |Z| of `|z|` and ``|x|``", ">>> a | b"]
+    _tool("bars").escape(None, "class", "X", None, None, lines)
+    assert lines == [r"the graph \|Z\| of `|z|` and ``|x|``", ">>> a | b"]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def test_code_of_pages_is_python(page):
+    for code in _PYTHON.findall(page.read_text(encoding="utf-8")):
+        ast.parse(code)
+
+
+def test_every_example_begins_with_a_title_and_ends_in_pictures():
+    examples = sorted((ROOT / "examples").rglob("plot_*.py"))
+    assert len(examples) >= 14
+    for path in examples:
+        text = path.read_text(encoding="utf-8")
+        title, line = ast.get_docstring(ast.parse(text)).split("\n")[:2]
+        assert set(line) == {"="}, path
+        assert len(line) == len(title), path
+        assert "plt.show()" in text, path
