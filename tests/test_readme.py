@@ -21,6 +21,7 @@ TITLES = {
     "USPS-1000, digits": "usps-1000",
     "USPS, 9,298 digits": "usps",
     "MNIST-1000, held out": "mnist-1000",
+    "MNIST, 10,000 digits": "mnist-10000",
     "scikit-learn's digits": "digits",
     "COIL20, objects": "coil20",
     "Palm prints": "palm",
@@ -43,7 +44,8 @@ def stored_cells():
     for line in RUNS.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         values[record["set"], record["method"]].append(100 * record["accuracy"])
-    return {key: f"{np.mean(found):.1f} ± {np.std(found):.1f} ({len(found)})" for key, found in values.items()}
+    spread = {key: f" ± {np.std(found):.1f}" if len(found) > 1 else "" for key, found in values.items()}
+    return {key: f"{np.mean(found):.1f}{spread[key]} ({len(found)})" for key, found in values.items()}
 
 
 def shown_cells():

@@ -3,12 +3,14 @@
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace.report import ReportContent, Run, render, run_from_estimator, write_report
+from masked_subspace.report import page as page_module
 from masked_subspace.report.page import script_safe_json
 
 from .conftest import HOSTILE
@@ -110,3 +112,13 @@ def test_a_report_that_cannot_be_written_leaves_nothing(content, tmp_path):
     with pytest.raises(OSError, match="choose another"):
         write_report(content, tmp_path / "file" / "report.html")
     assert (tmp_path / "file").read_text() == "here"
+
+
+def test_no_two_scripts_of_the_page_share_a_name():
+    """They run in one scope, where a second function of a name replaces the first; panels have blocks of their own."""
+    assets = Path(page_module.__file__).parent / "assets"
+    shared = [path for path in assets.glob("*.js") if not path.name.startswith("panel_")]
+    declared = r"^(?:async )?(?:function|const|let|class) (\w+)"
+    names = [name for path in shared for name in re.findall(declared, path.read_text(encoding="utf-8"), re.MULTILINE)]
+    assert len(names) > 50
+    assert sorted(names) == sorted(set(names))

@@ -26,15 +26,27 @@ class Parameter(NamedTuple):
     meaning: str
 
 
+def in_words(meanings: Mapping[str, str]) -> str:
+    """Values that a parameter may have, each with what it does."""
+    return "; ".join(f'"{name}" {meaning}' for name, meaning in meanings.items())
+
+
 def described(parameters: Mapping[str, Parameter], attributes: str) -> Callable[[Class], Class]:
     """A decorator that gives a class the constraints and the docstring of its parameters."""
 
     def describe(cls: Class) -> Class:
         signature = inspect.signature(cls).parameters
-        cls._parameter_constraints = _constraints(cls, list(signature), parameters)
         text = inspect.cleandoc(cls.__doc__ or "")
         listed = set(re.findall(r"^(\w+) : ", text, flags=re.MULTILINE))
-        entries = [_entry(parameters[name], name, one.default) for name, one in signature.items() if name not in listed]
+        shared = [name for name in signature if name not in listed]
+        unknown = [name for name in shared if name not in parameters]
+        if unknown:
+            raise TypeError(
+                f"{cls.__name__} has the parameters {', '.join(unknown)}, which neither its docstring nor the shared "
+                "table describes; add an entry to one of them."
+            )
+        cls._parameter_constraints = _constraints(cls, list(signature), parameters)
+        entries = [_entry(parameters[name], name, signature[name].default) for name in shared]
         text = text.replace("{parameters}", "\n".join(entries)).replace("{attributes}", _without(attributes, listed))
         cls.__doc__ = textwrap.indent(text, "    ").strip() + "\n    "
         return cls

@@ -5,10 +5,11 @@ What a parameter may be, and its meaning where that is the same, are those of th
 
 from __future__ import annotations
 
-from masked_subspace._common.documentation import Parameter, described
+from masked_subspace._common.documentation import Parameter, described, in_words
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS
 from masked_subspace.estimators.parameters import PARAMETERS
-from masked_subspace.label.graph import KINDS, kinds_in_words
+from masked_subspace.label.graph import KINDS
+from masked_subspace.label.labeler import CUTS
 
 _SHARED = {
     "n_clusters": Parameter(SHARED_CONSTRAINTS["n_clusters"], "int", "Number of clusters K."),
@@ -16,7 +17,7 @@ _SHARED = {
         SHARED_CONSTRAINTS["affinity"],
         "{" + ", ".join(f'"{kind}"' for kind in KINDS) + "}",
         "The graph of the codes Z, with C their absolute values; the default is the one this method was published "
-        f"with. {kinds_in_words()} (4 is `affinity_power`, where a method has it). All are made symmetric.",
+        f"with. {in_words(KINDS)} (4 is `affinity_power`, where a method has it). All are made symmetric.",
     ),
     "n_links": Parameter(
         SHARED_CONSTRAINTS["n_links"],
@@ -32,8 +33,7 @@ _SHARED = {
     "cut": Parameter(
         SHARED_CONSTRAINTS["cut"],
         PARAMETERS["cut"].kind,
-        'How the graph becomes K clusters: "spectral" is k-means on leading eigenvectors, as published; "modularity" '
-        'takes communities of the largest modularity; "auto" is the second for more than 2,000 samples.',
+        f"How the graph becomes K clusters: {in_words(CUTS)}. The methods were published with the spectral cut.",
     ),
     **{name: PARAMETERS[name] for name in ("center", "normalize", "constraints", "random_state", "n_jobs", "verbose")},
 }

@@ -10,8 +10,8 @@ from numbers import Integral, Real
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from masked_subspace._common import documentation
-from masked_subspace._common.documentation import Parameter
-from masked_subspace.label.graph import KINDS, kinds_in_words
+from masked_subspace._common.documentation import Parameter, in_words
+from masked_subspace.label.graph import KINDS
 from masked_subspace.label.labeler import CUTS
 from masked_subspace.rows.views import VIEWS
 
@@ -119,7 +119,7 @@ PARAMETERS: dict[str, Parameter] = {
     "affinity": Parameter(
         [StrOptions({*KINDS, PRECOMPUTED})],
         "{" + ", ".join(f'"{kind}"' for kind in (*KINDS, PRECOMPUTED)) + "}",
-        f"The graph φ(Z), with C the absolute values of Z: {kinds_in_words()}. All are made symmetric. "
+        f"The graph φ(Z), with C the absolute values of Z: {in_words(KINDS)}. All are made symmetric. "
         '"precomputed": X is the graph, n × n, and is only cut; RMSC takes the consensus of several cuts. New samples '
         "have no place in it.",
     ),
@@ -137,8 +137,7 @@ PARAMETERS: dict[str, Parameter] = {
     "cut": Parameter(
         [StrOptions(set(CUTS))],
         "{" + ", ".join(f'"{cut}"' for cut in CUTS) + "}",
-        'How the graph becomes K clusters: "spectral" (eigenvectors and k-means) or "modularity" (communities). "auto" '
-        "is spectral up to 2,000 samples and modularity above; several members also vote with cuts finer than K where "
+        f"How the graph becomes K clusters: {in_words(CUTS)}. Several members also vote with cuts finer than K where "
         "clusters have 40 samples or more, and with both cuts where they have fewer.",
     ),
     "center": Parameter(["boolean"], "bool", "Whether the mean row is subtracted first."),

@@ -28,11 +28,6 @@ KINDS: dict[str, str] = {
 }
 
 
-def kinds_in_words() -> str:
-    """What each kind does, for a docstring."""
-    return "; ".join(f'"{kind}" {meaning}' for kind, meaning in KINDS.items())
-
-
 _PRODUCT_WIDTH = 16_000  # a block of products of codes is taken to have so many entries a row
 
 

@@ -49,8 +49,12 @@ class Evidence:
 
 # Above so many samples `cut="auto"` is the modularity cut (docs: accuracy: USPS 9,298 .80 → .96, COIL100 .81 → .85).
 MODULARITY_FROM = 2_000
-# A new cut is a name here and a branch of `label_graph`.
-CUTS = ("auto", "spectral", "modularity")
+# Every cut and what it is, for docstrings. A new one is an entry here and a branch of `label_graph`.
+CUTS: dict[str, str] = {
+    "auto": f"is spectral up to {MODULARITY_FROM:,} samples and modularity above",
+    "spectral": "is k-means on leading eigenvectors",
+    "modularity": "takes communities of the largest modularity",
+}
 
 
 class Labeler(Protocol):

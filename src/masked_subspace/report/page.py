@@ -13,7 +13,7 @@ from masked_subspace._common.files import write_text
 from masked_subspace.report.payload import payload
 from masked_subspace.report.record import ReportContent
 
-# Panels are found by their names, panel_….js, and stand before the last one.
+# Panels are found by their names, panel_….js, and stand before the last one, each in a block: its names are its own.
 _SCRIPTS = (
     "basis.js",
     "panels.js",
@@ -54,7 +54,7 @@ def render(content: ReportContent) -> str:
     >>> render(ReportContent("A title")).startswith("<!doctype html>")
     True
     """
-    script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in _scripts()) + "\n})();"
+    script = "(() => {\n'use strict';\n" + "\n".join(_scripts()) + "\n})();"
     parts = {
         "{{title}}": html.escape(content.title),
         "{{policy}}": _policy(script),
@@ -84,7 +84,8 @@ def script_safe_json(value: object) -> str:
 
 def _scripts() -> list[str]:
     assets = files("masked_subspace.report").joinpath("assets").iterdir()
-    return [*_SCRIPTS, *sorted(one.name for one in assets if one.name.startswith("panel_")), _LAST]
+    panels = sorted(one.name for one in assets if one.name.startswith("panel_"))
+    return [*map(_asset, _SCRIPTS), *(f"{{\n{_asset(name)}}}" for name in panels), _asset(_LAST)]
 
 
 def _asset(name: str) -> str:

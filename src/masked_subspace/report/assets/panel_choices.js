@@ -4,10 +4,10 @@ addPanel({
   nav: 'Choices',
   title: 'What was chosen without labels',
   read: 'Every candidate was scored on the samples alone; the highest score was taken. A clear peak is a safe choice. Scores that lie close together mean that the data do not decide, and the next best deserves a look.',
-  draw: choices,
+  draw: drawChoices,
 });
 
-function choices(run) {
+function drawChoices(run) {
   const numbers = run.n_clusters_scores;
   const parts = [];
   if (numbers.length) {
