@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.floating[Any]]
+# One number of an array, in compiled code where it must be of the array's dtype.
+Number = np.floating[Any]
 IntArray = npt.NDArray[np.integer[Any]]
 BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int32]
