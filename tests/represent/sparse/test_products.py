@@ -26,6 +26,7 @@ def problem(dtype: type = np.float32) -> tuple[np.ndarray, np.ndarray, np.ndarra
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     return X, find_candidates(X, 12), np.repeat(np.arange(3), 30)
 
+
 # A store knows its samples by number, without their columns.
 NONE = np.empty((0, 0), dtype=np.int32)
 

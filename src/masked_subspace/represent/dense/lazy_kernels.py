@@ -22,6 +22,7 @@ ALPHA, G, G_REFERENCE, ALPHA_CHANGE, KAPPA, KAPPA_CHANGE = range(6)
 # Numbers kept for an entry e: ζ, η/μ (the entry's part of U2), Q, V_e·α, V_e·β/μ, χ, V_e·κ, the last change of Q.
 ZETA, ETA, Q, V_ALPHA, V_BETA, CHI, V_KAPPA, Q_CHANGE = range(8)
 N_FIELDS = 8
+Place = np.uint64  # of a direction
 TILE = 128  # directions treated together: the listed rows of V then stay in the first-level cache
 
 
@@ -89,7 +90,7 @@ class _Work(NamedTuple):
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _right_side(
-    step: Iteration, own: FloatArray, g: FloatArray, weight: Number, begin: np.uint64, end: np.uint64, out: FloatArray
+    step: Iteration, own: FloatArray, g: FloatArray, weight: Number, begin: Place, end: Place, out: FloatArray
 ) -> None:
     """One set's coefficients of the right side of Eq:b-Z over 2μ, without G: ½((1 − w/μ)κ + β/μ), β/μ = −ratio·g."""
     half = step.half
@@ -101,8 +102,7 @@ def _right_side(
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def set_difference(step: Iteration, coefficients: FloatArray, out: FloatArray) -> None:
     """Right side's coefficients inside the cluster minus those outside it: what must go through V_cᵀV_c."""
-    rank = out.shape[1]
-    begin, end = np.uint64(0), np.uint64(rank)
+    rank, begin, end = out.shape[1], np.uint64(0), np.uint64(out.shape[1])
     own = KAPPA if coefficients.shape[1] > KAPPA else ALPHA
     outside = np.empty(rank, out.dtype)
     for a in range(len(out)):
@@ -114,7 +114,7 @@ def set_difference(step: Iteration, coefficients: FloatArray, out: FloatArray) -
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _add_entries(
-    V: FloatArray, columns: IntArray, rho: FloatArray, n: int, begin: np.uint64, end: np.uint64, h: FloatArray
+    V: FloatArray, columns: IntArray, rho: FloatArray, n: int, begin: Place, end: Place, h: FloatArray
 ) -> None:
     """h += Σ ρ_e V_e, four entries at a time so that h is read and written once for four rows of V."""
     e = 0
@@ -132,7 +132,7 @@ def _add_entries(
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
-def _dot(V: FloatArray, column: int, x: FloatArray, begin: np.uint64, end: np.uint64) -> Number:
+def _dot(V: FloatArray, column: int, x: FloatArray, begin: Place, end: Place) -> Number:
     total = x.dtype.type(0)
     for t in range(begin, end):
         total += V[column, t] * x[t]
@@ -141,7 +141,7 @@ def _dot(V: FloatArray, column: int, x: FloatArray, begin: np.uint64, end: np.ui
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _advance_set(
-    step: Iteration, work: _Work, begin: np.uint64, end: np.uint64, alpha: FloatArray, g: FloatArray, moved: FloatArray
+    step: Iteration, work: _Work, begin: Place, end: Place, alpha: FloatArray, g: FloatArray, moved: FloatArray
 ) -> None:
     """One set's α and g after Eq:b-Z, for the directions begin..end. `work.right` becomes the new α."""
     right, h, filters, ratio = work.right, work.h, step.filters, step.ratio_last
@@ -155,7 +155,7 @@ def _advance_set(
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy", forceinline=True)
 def _advance_kappa(
-    alpha: FloatArray, weight: Number, begin: np.uint64, end: np.uint64, kappa: FloatArray, moved: FloatArray
+    alpha: FloatArray, weight: Number, begin: Place, end: Place, kappa: FloatArray, moved: FloatArray
 ) -> None:
     """One set's κ after Eq:C."""
     one = alpha.dtype.type(1)
@@ -287,24 +287,21 @@ def advance(
 
     `base` (with two sets) is `set_difference` through V_cᵀV_c; `norm_rows` (b × sets) tells whose norms bound a set.
     """
-    half, weights, dtype = step.half, step.weights, step.V.dtype
-    one = half + half
+    half, one, weights, dtype = step.half, step.half + step.half, step.weights, step.V.dtype
     longest, rank = lists.columns.shape[1], step.V.shape[1]
     rho, dots = np.empty(longest, dtype), np.empty(longest, dtype)
     work = _Work(rho, dots, np.empty(rank, dtype), np.empty(rank, dtype))
     for a in range(len(lists.lengths)):
-        n, own, columns, sets, coefficients = (
-            lists.lengths[a], lists.values[a], lists.columns[a], lists.sets[a], state.coefficients[a],
-        )  # fmt: skip
+        n, own, coefficients = lists.lengths[a], lists.values[a], state.coefficients[a]
+        columns, sets = lists.columns[a], lists.sets[a]
         for e in range(n):
             rho[e] = half * ((one - weights[sets[e]]) * own[CHI, e] + own[ETA, e] + own[Q, e])
         rho[0] -= half * state.multipliers[a] + one
         report.data[a] = _advance_directions(step, coefficients, base[a], columns, sets, n, work)
         for k in range(coefficients.shape[1]):
             norms = step.group_norms[norm_rows[a, k]]
-            bound = _bound(
-                coefficients[G, k], coefficients[G_REFERENCE, k], state.reference_max[a, k], step.group_ends, norms
-            )
+            g, reference = coefficients[G, k], coefficients[G_REFERENCE, k]
+            bound = _bound(g, reference, state.reference_max[a, k], step.group_ends, norms)
             report.unsafe[a, k] = not bound * step.slack < step.tau
         change, paid, count, multiplier, nearest = _update_entries(step, sets, n, own, work, state.multipliers[a])
         report.change[a], report.paid[a], report.n_nonzero[a], state.multipliers[a] = change, paid, count, multiplier
@@ -367,8 +364,7 @@ def insert(found: Products, n_new: IntArray, step: Iteration, state: RowState, l
             lists.columns[a, e], lists.sets[a, e] = j, found.k
             own = lists.values[a]
             own[ZETA, e], own[CHI, e] = zero, zero
-            own[Q, e], own[ETA, e], own[V_BETA, e] = x, ratio * x, -ratio * x
-            own[Q_CHANGE, e] = x
+            own[Q, e], own[Q_CHANGE, e], own[ETA, e], own[V_BETA, e] = x, x, ratio * x, -ratio * x
             own[V_ALPHA, e] = _dot(V, j, coefficients[a, ALPHA, found.k], begin, end)
             own[V_KAPPA, e] = own[V_ALPHA, e]
             if weighted:
@@ -384,8 +380,7 @@ def insert(found: Products, n_new: IntArray, step: Iteration, state: RowState, l
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def prune(V: FloatArray, state: RowState, lists: Lists, negligible: Number) -> None:
     """Take entries off the lists whose own parts have died away; the bound must cover their columns again."""
-    coefficients, reference_max = state.coefficients, state.reference_max
-    columns, sets = lists.columns, lists.sets
+    coefficients, reference_max, columns, sets = state.coefficients, state.reference_max, lists.columns, lists.sets
     begin, end = np.uint64(0), np.uint64(V.shape[1])
     for a in range(len(lists.lengths)):
         own, n = lists.values[a], 1
