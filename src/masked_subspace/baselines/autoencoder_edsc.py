@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.autoencoder import (
     AutoencoderSettings,
     import_torch,
@@ -117,7 +116,7 @@ class AutoencoderEDSC(EDSC):
         center: bool = False,
         normalize: bool = False,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

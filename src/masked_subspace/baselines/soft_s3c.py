@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import BaselineLabeler
@@ -180,7 +179,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -8,15 +8,16 @@ XXᵀ = USUᵀ, whichever is smaller, these are XV = US^½, and r ≤ min(n, d).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import Bunch
 
+from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, MatrixLike
 
 # Beyond it the eigendecomposition takes hours and the coordinates gigabytes.
 MOST_DIRECTIONS = 10_000
@@ -62,7 +63,7 @@ class RowSpace:
         return features
 
 
-def as_sparse(X: Any) -> csr_array:
+def as_sparse(X: MatrixLike) -> csr_array:
     """X as CSR of floats; float32 stays, whole numbers become float64; NaN and infinity are refused."""
     rows = csr_array(X)
     if rows.dtype not in (np.float32, np.float64):
@@ -93,8 +94,8 @@ class SparseSamplesMixin:
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: object = None,
         *,
         must_link: npt.ArrayLike | None = None,
         cannot_link: npt.ArrayLike | None = None,
@@ -158,11 +159,11 @@ class SparseSamplesMixin:
     def _refuse_sparse(self) -> None:
         """Raise if the method looks at more than inner products."""
 
-    def _checked_new(self, X: Any) -> FloatArray:
+    def _checked_new(self, X: MatrixLike) -> FloatArray:
         """New samples, dense or sparse, as the fit saw its own."""
         space = self._row_space
         if space is None:
-            return super()._checked_new(X.toarray() if issparse(X) else X)  # type: ignore[misc,no-any-return]
+            return super()._checked_new(as_dense(X) if issparse(X) else X)  # type: ignore[misc,no-any-return]
         samples = as_sparse(X)
         if samples.shape[1] != space.n_features:
             raise ValueError(

@@ -17,14 +17,14 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.reporting import ReportMixin
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
-from masked_subspace._common.types import FloatArray, IntArray, Record
+from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
+from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
 from masked_subspace.estimators.voting import embedding_margin
 from masked_subspace.label.graph import KINDS
@@ -89,7 +89,7 @@ class OneSolve:
 
     solve: Any
 
-    def represent(self, soft_mask: Any, progress: Any = None) -> SolverResult:  # noqa: ARG002
+    def represent(self, soft_mask: object, progress: Any = None) -> SolverResult:  # noqa: ARG002
         result: SolverResult = self.solve()
         return result
 
@@ -112,7 +112,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     center: bool
     normalize: bool
     constraints: str
-    random_state: Any
+    random_state: RandomSeed
     n_jobs: int | None
     verbose: int
     n_candidates: int = 64  # training samples a new one is rebuilt from
@@ -120,8 +120,8 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002
+        X: MatrixLike,
+        y: object = None,  # noqa: ARG002
         *,
         must_link: npt.ArrayLike | None = None,
         cannot_link: npt.ArrayLike | None = None,
@@ -198,7 +198,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._warn_if_not_converged(fit.rounds.last.solution)
         return self
 
-    def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
+    def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
         """The fit of a class that takes a graph for X, where X is one; None where it is not."""
         return None
 
@@ -276,5 +276,5 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         return "max_iter or tol"
 
 
-def no_mask(labeling: Any) -> None:
+def no_mask(labeling: object) -> None:
     """ψ of a method without prices."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_n_features
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.content_order import content_order, drawn_by_content
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
+from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
@@ -34,6 +34,9 @@ from masked_subspace.rows.cleaning import clean_samples
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View, view_of
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
 
@@ -46,7 +49,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
     penalty_growth: float
     max_iter: int
     tol: float
-    hard_mask: Any
+    hard_mask: MaskLike
     view: float | str
     affine: bool
     solver: str
@@ -57,11 +60,11 @@ class MaskedClusterer(SelfExpressiveClusterer):
     noise: float | None = None
     outliers: float | str | None = None
 
-    def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
+    def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
         if self.affinity != PRECOMPUTED:
             return None
         graph = check_graph(X, self.n_clusters, "X")
-        _check_n_features(self, graph, reset=True)
+        check_n_features(self, graph, reset=True)
         known = known_of(graph.shape[0])
         with threadpool_limits(1):
             self._set_fitted(self._cut(graph, known))
@@ -84,7 +87,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         """How a given graph is cut: in one way; RMSC asks several and takes their consensus."""
         return [Cut(cut_for(self.cut, n_samples))]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == PRECOMPUTED
         return tags
@@ -173,7 +176,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
             )
         return structure
 
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """How far new samples belong to each cluster.
 
         Parameters

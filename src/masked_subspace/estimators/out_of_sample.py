@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.subspaces import distances_to, subspaces_of
 from masked_subspace.metrics import adjusted_rand_index
@@ -21,7 +20,7 @@ from masked_subspace.rows.checks import check_samples
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.recognition import SeenRows
 
-METHODS = ("vote", "subspace")
+PREDICT_METHODS = ("vote", "subspace")
 
 
 class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
@@ -59,7 +58,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
                 "labels_ has the clusters of its samples. Fit the samples themselves with another affinity."
             )
 
-    def _checked_new(self, X: Any) -> FloatArray:
+    def _checked_new(self, X: MatrixLike) -> FloatArray:
         X = check_samples(self, X, reset=False)
         if self._preparation.view.root and X.min() < 0:
             warnings.warn(
@@ -90,7 +89,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             placed[new] = placed_by(self._voters(X[new]), voted)
         return placed
 
-    def predict(self, X: Any, *, method: str = "vote") -> IntArray:
+    def predict(self, X: MatrixLike, *, method: str = "vote") -> IntArray:
         """Labels of samples.
 
         Parameters
@@ -125,7 +124,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         >>> bool((model.predict(X) == model.labels_).all())
         True
         """
-        if method not in METHODS:
+        if method not in PREDICT_METHODS:
             raise ValueError(f'method is {method!r}; choose "vote" or "subspace".')
         self._refuse_graph("predict")
         X = self._checked_new(X)
@@ -143,7 +142,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         """What each training sample has to say: 1 for its cluster."""
         return np.eye(int(self._labels_of_all.max()) + 1, dtype=self._rows.dtype)[self._labels_of_all]
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: MatrixLike) -> FloatArray:
         """Where samples lie in the embedding that was cut.
 
         A sample of `fit` has its row of `embedding_`. A new one lies at the mean of the training samples that rebuild
@@ -192,7 +191,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         """Subspaces of the samples that were fitted, in the features of X where these differ."""
         return subspaces
 
-    def subspace_residuals(self, X: Any) -> FloatArray:
+    def subspace_residuals(self, X: MatrixLike) -> FloatArray:
         """Distances of samples from the subspace of each cluster.
 
         Parameters
@@ -232,7 +231,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
                 )
         return self._subspaces
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: MatrixLike, y: object = None) -> float:  # noqa: ARG002
         """How well the clusters describe samples, without labels: higher is better, 1 is best.
 
         The adjusted Rand index between `predict(X)` by votes and by subspaces. The two agree where clusters are

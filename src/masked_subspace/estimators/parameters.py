@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from masked_subspace._common import documentation
 from masked_subspace._common.documentation import Parameter, in_words
+from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.labeler import CUTS
 from masked_subspace.rows.views import VIEWS

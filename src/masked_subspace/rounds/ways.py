@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consens
 from masked_subspace.rounds.judge import agreement, strength_of, yardsticks
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # Families of views. The root is for data without negative entries; others are seen as they are in its place.
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -148,7 +151,7 @@ def judged_ways(
     return sorted(ways, key=lambda way: -way.score)
 
 
-def _middle(ballot: Ballot) -> list[Any]:
+def _middle(ballot: Ballot) -> list[csr_array]:
     """Of each view the graph with the middle number of links."""
     links = sorted({member.n_links for member in ballot.members})
     wanted = links[len(links) // 2]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import Array, FloatArray, MatrixLike
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def is_counts(X: Any) -> bool:
+
+def is_counts(X: MatrixLike) -> bool:
     """Whether X came as whole numbers, be it an array, a list or a data frame."""
     if hasattr(X, "dtypes"):
         kinds = [getattr(dtype, "kind", "f") for dtype in X.dtypes]
@@ -25,17 +29,17 @@ def is_counts(X: Any) -> bool:
     return all(kind in ("u", "i", "b") for kind in kinds)
 
 
-def _kind_of_list(X: list[Any] | tuple[Any, ...]) -> str:
+def _kind_of_list(X: Sequence[object]) -> str:
     try:
         return np.asarray(X).dtype.kind
     except ValueError:  # ragged: the checks that follow say so
         return "f"
 
 
-def check_samples(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
+def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> FloatArray:
     """X as a finite float array with samples as rows. float32 stays float32, small integers become float32."""
     if is_dask_array(X):
-        X = rows_in_file(X)
+        X = rows_in_file(cast("Array", X))
     elif isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
     least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
