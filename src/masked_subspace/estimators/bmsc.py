@@ -65,6 +65,7 @@ class BMSC(MaskedClusterer):
         n_candidates: int = 64,
         constraints: str = "soft",
         min_certainty: float | None = None,
+        missing: str = "error",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -88,6 +89,7 @@ class BMSC(MaskedClusterer):
         self.n_candidates = n_candidates
         self.constraints = constraints
         self.min_certainty = min_certainty
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
