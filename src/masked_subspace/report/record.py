@@ -117,6 +117,8 @@ class Run:
         Python that makes the estimator again.
     graph_kind : {"own", "neighbors"}, default="own"
         "neighbors": the method has no graph, nearest neighbors of the samples stand in for it.
+    missing : mapping of str to object, optional
+        Unknown entries of X: count, share, error of entries hidden for a test. Empty where all are known.
 
     Examples
     --------
@@ -147,6 +149,7 @@ class Run:
     profiles: tuple[Mapping[str, Any], ...] = ()
     call: str = ""
     graph_kind: str = "own"
+    missing: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -63,13 +63,11 @@ def _refuse_infinite(X: FloatArray, missing: str | None) -> None:
         refused = np.isinf(block) if missing == "ignore" else ~np.isfinite(block)
         if refused.any():
             row, column = np.argwhere(refused)[0]
-            nan = bool(np.isnan(block[row, column]))
-            remedy = "remove or impute such samples (sklearn.impute has ways)."
-            if nan and missing is not None:
-                remedy = 'missing="ignore" takes NaN for unknown, or ' + remedy
-            raise ValueError(
-                f"X contains {'NaN' if nan else 'infinity (inf)'}, first at row {start + row}, column {column}; {remedy}"
-            )
+            value, remedy = "infinity (inf)", "remove or impute such samples (sklearn.impute has ways)."
+            if np.isnan(block[row, column]):
+                value = "NaN"
+                remedy = remedy if missing is None else f'missing="ignore" takes NaN for unknown, or {remedy}'
+            raise ValueError(f"X contains {value}, first at row {start + row}, column {column}; {remedy}")
 
 
 def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:

@@ -57,7 +57,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Frame:
-    """Where zero and one of each feature lie: its mean and spread over the observed entries."""
+    """Where zero and one of each feature lie: its mean and spread over the observed entries.
+
+    A feature of which `fit` saw no value has no spread: it is zero in every row, and values of it in new rows are
+    unknown.
+    """
 
     mean: FloatArray
     scale: FloatArray
@@ -69,11 +73,17 @@ class Frame:
         square = np.where(observed, (X - mean) ** 2, 0).sum(axis=0, dtype=np.float64) / count
         # Features in different units weigh the same, but one that hardly varies is not blown up.
         least = _LEAST_SPREAD * float(np.sqrt(np.mean(square))) or 1.0
-        return cls(mean.astype(X.dtype), np.maximum(np.sqrt(square), least).astype(X.dtype))
+        scale = np.where(observed.any(axis=0), np.maximum(np.sqrt(square), least), 0)
+        return cls(mean.astype(X.dtype), scale.astype(X.dtype))
+
+    def observed(self, X: FloatArray) -> BoolArray:
+        """Which entries say something."""
+        said: BoolArray = ~np.isnan(X) & (self.scale > 0)
+        return said
 
     def inside(self, X: FloatArray, observed: BoolArray) -> FloatArray:
         """Rows in units of the spread, zeros where unknown."""
-        values: FloatArray = np.where(observed, (X - self.mean) / self.scale, 0)
+        values: FloatArray = np.where(observed, (X - self.mean) / np.where(self.scale > 0, self.scale, 1), 0)
         return values
 
     def outside(self, values: FloatArray) -> FloatArray:
@@ -200,7 +210,7 @@ class Completion:
 
     def apply(self, X: FloatArray) -> FloatArray:
         """Rows without unknown entries; a row of `fit` gets what it got there."""
-        observed = ~np.isnan(X)
+        observed = self.frame.observed(X)
         rows = np.flatnonzero(~observed.all(axis=1))
         if len(rows) == 0:
             return X
