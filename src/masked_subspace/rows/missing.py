@@ -1,7 +1,8 @@
 """Samples with unknown entries: estimated from the subspaces that the samples lie in, before anything is clustered.
 
-Rounds, as in the alternation of clustering and completion that Lane et al. (2019) found best among fifteen methods, but
-without clusters, so that a wrong cluster cannot fix a wrong value:
+Rounds that alternate between codes and unknown entries, as in "Sparse subspace clustering for data with missing entries
+and high-rank matrix completion" (Neural Networks 2017) and arXiv 1709.01467; no clusters take part, so that a wrong
+cluster cannot fix a wrong value:
 
 1. a low-rank table (rows/missing_low_rank.py);
 2. for each row the nearest by its observed part, among the rows as they are now estimated;
