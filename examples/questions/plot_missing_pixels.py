@@ -43,15 +43,17 @@ ax.legend()
 plt.show()
 
 # %%
-# What the methods have to work with: digits with four of ten pixels unknown.
+# What the methods have to work with: digits with four of ten pixels unknown, and what ``completed_`` makes of them.
 
-figure, axes = plt.subplots(2, 8, figsize=(9, 2.4), layout="constrained")
+model = BMSC(10, missing="ignore", random_state=0).fit(without(0.4))
+print(f"{model.n_missing_} pixels estimated; error of hidden ones {model.missing_error_:.2f}, 1 being that of means")
+figure, axes = plt.subplots(3, 8, figsize=(9, 3.6), layout="constrained")
 for column, sample in zip(axes.T, range(8), strict=True):
-    for ax, picture in zip(column, (without(0.4), X), strict=True):
+    for ax, picture in zip(column, (without(0.4), model.completed_, X), strict=True):
         ax.imshow(picture[sample].reshape(8, 8), cmap="gray_r")
         ax.set(xticks=[], yticks=[])
         ax.set_facecolor("#d9b8a8")
-for ax, name in zip(axes[:, 0], ("known", "true"), strict=True):
+for ax, name in zip(axes[:, 0], ("known", "estimated", "true"), strict=True):
     ax.set_ylabel(name)
 plt.show()
 

@@ -182,6 +182,8 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         counts = is_counts(X)
         X = check_samples(self, X, reset=True)
         known = known_of(len(X))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        X = self._completed(X, seed)
         refuse_degenerate(X, center=self.center, counts=counts)
         hard = self.constraints == "hard"
         if known is not None:
@@ -189,7 +191,6 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._check_settings(X)
         warn_of_copies(X)
         self._forget_some_fits()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
         with threadpool_limits(1):
@@ -201,6 +202,10 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
         """The fit of a class that takes a graph for X, where X is one; None where it is not."""
         return None
+
+    def _completed(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
+        """The samples without unknown entries; only a class with `missing` lets such entries come so far."""
+        return X
 
     def _forget_some_fits(self) -> None:
         for name in _OF_SOME_FITS:

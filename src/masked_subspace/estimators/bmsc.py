@@ -63,6 +63,7 @@ class BMSC(MaskedClusterer):
         n_candidates: int = 64,
         constraints: str = "soft",
         min_certainty: float | None = None,
+        missing: str = "error",
         random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -86,6 +87,7 @@ class BMSC(MaskedClusterer):
         self.n_candidates = n_candidates
         self.constraints = constraints
         self.min_certainty = min_certainty
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -31,6 +31,7 @@ from masked_subspace.rounds.judge import strength_of, yardsticks
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
+from masked_subspace.rows.missing import Completion, refuse_unknown_rows, warn_of_unknown_features
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View, view_of
 
@@ -55,6 +56,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
     solver: str
     n_candidates: int
     min_certainty: float | None
+    missing: str
+    n_missing_: int
     # What only some of the three have as parameters; these values leave the part out.
     mask_weight: float | str = 0.0
     noise: float | None = None
@@ -90,7 +93,36 @@ class MaskedClusterer(SelfExpressiveClusterer):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == PRECOMPUTED
+        tags.input_tags.allow_nan = self.missing == "ignore" and self.affinity != PRECOMPUTED
         return tags
+
+    def _completed(self, X: FloatArray, seed: int) -> FloatArray:
+        for name in ("completed_", "missing_error_"):
+            self.__dict__.pop(name, None)
+        self.n_missing_ = 0
+        self._completion: Completion | int = seed
+        if self.missing == "error" or not np.isnan(X).any():
+            return X
+        refuse_unknown_rows(X)
+        warn_of_unknown_features(X)
+        with threadpool_limits(1):
+            self._completion = Completion.learn(X, seed=seed, n_threads=thread_count(self.n_jobs))
+            self.completed_: FloatArray = self._completion.apply(X)
+        self.n_missing_ = self._completion.n_missing
+        self.missing_error_: float = self._completion.plan.error
+        return self.completed_
+
+    def _completed_new(self, X: FloatArray) -> FloatArray:
+        if self.missing == "error" or not np.isnan(X).any():
+            return X
+        refuse_unknown_rows(X)
+        if not isinstance(self._completion, Completion):
+            # `fit` saw no unknown entry and had nothing to learn about them.
+            self._completion = Completion.learn(
+                np.asarray(self._samples), seed=self._completion, n_threads=thread_count(self.n_jobs)
+            )
+        with threadpool_limits(1):
+            return self._completion.apply(X.astype(self._rows.dtype, copy=False))
 
     def _check_settings(self, X: FloatArray) -> None:
         if isinstance(self.view, str) and self.view in VIEWS and not VIEWS[self.view].suits(nonnegative=X.min() >= 0):

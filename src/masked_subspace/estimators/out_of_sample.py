@@ -59,7 +59,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             )
 
     def _checked_new(self, X: MatrixLike) -> FloatArray:
-        X = check_samples(self, X, reset=False)
+        X = self._completed_new(check_samples(self, X, reset=False))
         if self._preparation.view.root and X.min() < 0:
             warnings.warn(
                 f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
@@ -69,6 +69,10 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             )
         checked: FloatArray = X
         return checked
+
+    def _completed_new(self, X: FloatArray) -> FloatArray:
+        """New samples without unknown entries, where a class permits these."""
+        return X
 
     def _voters(self, X: FloatArray) -> csr_array:
         """Row i: the shares of the training samples that rebuild row i of X."""

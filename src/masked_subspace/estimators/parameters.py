@@ -158,6 +158,12 @@ PARAMETERS: dict[str, Parameter] = {
         "float or None",
         "Samples with a `certainty_` below this get the label −1. None: nobody does.",
     ),
+    "missing": Parameter(
+        [StrOptions({"error", "ignore"})],
+        '{"error", "ignore"}',
+        'NaN entries of X: "error" refuses them; "ignore" takes them for unknown and estimates them from the subspaces '
+        "of the samples, by codes fitted to observed entries (rows/missing.py). `predict` does the same.",
+    ),
     "random_state": Parameter(
         ["random_state"], "int, RandomState or None", "Seed of everything random; the same seed gives the same labels."
     ),
@@ -183,6 +189,12 @@ structure_ : float
 subspaces_ : list of Bunch
     One record a cluster, in the features of X: `mean` (d,), `basis` (dim × d, orthonormal rows), `dim`, `explained`
     (share of the squared distances from the mean that lies in the subspace), `size`. Computed when first asked for.
+n_missing_ : int
+    How many entries of X were NaN.
+completed_ : ndarray of shape (n_samples, n_features)
+    X with estimates where it was NaN, if it was anywhere.
+missing_error_ : float
+    If X had NaN: the root mean square error of known entries that were hidden for a test; 1 is that of their means.
 view_ : str
     The view of the rows that `predict` uses.
 n_iter_ : int

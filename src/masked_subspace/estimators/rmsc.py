@@ -119,6 +119,7 @@ class RMSC(MaskedClusterer):
         n_candidates: int = 64,
         constraints: str = "soft",
         min_certainty: float | None = None,
+        missing: str = "error",
         random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -151,6 +152,7 @@ class RMSC(MaskedClusterer):
         self.n_candidates = n_candidates
         self.constraints = constraints
         self.min_certainty = min_certainty
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -270,7 +272,7 @@ class RMSC(MaskedClusterer):
         one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
         if len(X) > ONE_VIEW_FROM:
             views = views[:1]
-            recipe = replace(recipe, n_members=min(recipe.n_members, GRAPHS_OF_ONE_VIEW))
+            recipe = replace(recipe, n_members=min(self._n_members(), GRAPHS_OF_ONE_VIEW))
         preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
@@ -279,7 +281,7 @@ class RMSC(MaskedClusterer):
             ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
         else:
             if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
-                recipe = replace(recipe, n_members=None, links=recipe.links + self._wider_links(len(X)))
+                recipe = replace(recipe, n_members=None, links=(*recipe.links, *self._wider_links(len(X))))
             ensemble, way = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting), None
         mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
         usual = 1 if one_setting else ROUNDS_OF_ONE_VIEW

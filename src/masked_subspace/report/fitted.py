@@ -106,6 +106,7 @@ def run_from_estimator(
         subspaces=_subspaces(estimator),
         profiles=() if X is None else cluster_profiles(X, labels, names),
         call=call_text(estimator),
+        missing=_missing(estimator),
         graph_kind="own" if own_graph else "neighbors",
     )
 
@@ -148,6 +149,15 @@ def _number(value: float | None) -> float | None:
 def _records(estimator: BaseEstimator, attribute: str) -> tuple[Record, ...]:
     found = getattr(estimator, attribute, None)
     return tuple(plain_record(record) for record in found) if found is not None else ()
+
+
+def _missing(estimator: BaseEstimator) -> Record:
+    """How many entries were unknown, their share, and how far hidden entries were missed; empty where all are known."""
+    count = int(getattr(estimator, "n_missing_", 0))
+    if not count:
+        return {}
+    share = count / estimator.completed_.size
+    return {"count": count, "share": share, "error": float(estimator.missing_error_)}
 
 
 def _memberships(estimator: BaseEstimator) -> Array | None:

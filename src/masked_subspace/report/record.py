@@ -120,6 +120,8 @@ class Run:
         Python that makes the estimator again.
     graph_kind : {"own", "neighbors"}, default="own"
         "neighbors": the method has no graph, nearest neighbors of the samples stand in for it.
+    missing : mapping of str to object, optional
+        Unknown entries of X: count, share, error of entries hidden for a test. Empty where all are known.
 
     Examples
     --------
@@ -150,6 +152,7 @@ class Run:
     profiles: tuple[RecordView, ...] = ()
     call: str = ""
     graph_kind: str = "own"
+    missing: RecordView = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

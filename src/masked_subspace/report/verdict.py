@@ -41,6 +41,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
     points: list[Record] = [{"title": "How real", "text": reality, "tone": tone}]
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
     points += [_point("Certainty", _certainty(run)), _point("Not assigned", _unassigned(run))]
+    points.append(_point("Unknown values", _missing(run)))
     if doubts:
         points.append({"title": "Doubtful clusters", "text": " ".join(doubts), "items": doubts, "tone": FAIR})
     elif n_clusters > 1:
@@ -175,6 +176,19 @@ def _certainty(run: Run) -> str:
 def _unassigned(run: Run) -> str:
     count = int((run.labels < 0).sum())
     return f"{count} of {len(run.labels)} samples are in no cluster (label −1)." if count else ""
+
+
+def _missing(run: Run) -> str:
+    if not run.missing:
+        return ""
+    count, share, error = run.missing["count"], run.missing["share"], run.missing["error"]
+    text = f"{count} values ({share:.1%}) were unknown and were estimated from the samples that are alike. "
+    if error >= 1:
+        return text + "Known values that were hidden for a test could not be told better than by their mean."
+    return text + (
+        f"Known values that were hidden for a test came back with {error:.0%} of the error that the mean of their "
+        "feature has."
+    )
 
 
 def _known(run: Run) -> str:

@@ -52,7 +52,7 @@ def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Fl
         ensure_min_samples=2 if reset else 1,
         order="C",
     )
-    _refuse_infinite(checked)
+    _refuse_infinite(checked, getattr(estimator, "missing", None))
     if len(checked) < least:
         raise ValueError(
             f"n_samples={len(checked)} should be >= n_clusters={least}: there must be at least one sample a cluster."
@@ -60,16 +60,18 @@ def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Fl
     return checked
 
 
-def _refuse_infinite(X: FloatArray) -> None:
+def _refuse_infinite(X: FloatArray, missing: str | None) -> None:
+    """`missing` is what the estimator does about NaN: "ignore", "error", or None where it has no such parameter."""
     for start, stop in row_blocks(len(X), X.shape[1]):
-        finite = np.isfinite(X[start:stop])
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            value = "NaN" if np.isnan(X[start + row, column]) else "infinity (inf)"
-            raise ValueError(
-                f"X contains {value}, first at row {start + row}, column {column}; "
-                "remove or impute such samples (sklearn.impute has ways)."
-            )
+        block = X[start:stop]
+        refused = np.isinf(block) if missing == "ignore" else ~np.isfinite(block)
+        if refused.any():
+            row, column = np.argwhere(refused)[0]
+            value, remedy = "infinity (inf)", "remove or impute such samples (sklearn.impute has ways)."
+            if np.isnan(block[row, column]):
+                value = "NaN"
+                remedy = remedy if missing is None else f'missing="ignore" takes NaN for unknown, or {remedy}'
+            raise ValueError(f"X contains {value}, first at row {start + row}, column {column}; {remedy}")
 
 
 def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:
