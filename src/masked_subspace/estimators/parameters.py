@@ -161,7 +161,10 @@ PARAMETERS: dict[str, Parameter] = {
         "Samples with a `certainty_` below this get the label −1. None: nobody does.",
     ),
     "random_state": Parameter(
-        ["random_state"], "int, RandomState or None", "Seed of everything random; the same seed gives the same labels."
+        ["random_state"],
+        "int, RandomState or None",
+        "Seed of everything random; the same seed gives the same labels, and permuted rows the same partition up to "
+        "rounding (docs/guide/reproducibility.md).",
     ),
     "n_jobs": Parameter([Integral, None], "int or None", "Threads. None and −1: one for each core."),
     "verbose": Parameter(["verbose"], "int", "1 shows what is being done, 0 nothing."),
