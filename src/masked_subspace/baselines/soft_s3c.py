@@ -131,6 +131,12 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         Θ of the last round.
     {attributes}
 
+    Notes
+    -----
+    Where the graph of a round falls into more pieces than clusters, its leading eigenvectors are not unique, rounding
+    chooses among them, and the rounds that follow amplify that: permuted rows may then get another partition (wine,
+    standard settings: adjusted Rand index .36).
+
     References
     ----------
     .. [Li2017] Li, C., You, C. and Vidal, R. (2017). Structured sparse subspace clustering: a joint affinity learning

@@ -165,7 +165,10 @@ PARAMETERS: dict[str, Parameter] = {
         "of the samples, by codes fitted to observed entries (rows/missing.py). `predict` does the same.",
     ),
     "random_state": Parameter(
-        ["random_state"], "int, RandomState or None", "Seed of everything random; the same seed gives the same labels."
+        ["random_state"],
+        "int, RandomState or None",
+        "Seed of everything random; the same seed gives the same labels, and permuted rows the same partition up to "
+        "rounding (docs/guide/reproducibility.md).",
     ),
     "n_jobs": Parameter([Integral, None], "int or None", "Threads. None and −1: one for each core."),
     "verbose": Parameter(["verbose"], "int", "1 shows what is being done, 0 nothing."),
