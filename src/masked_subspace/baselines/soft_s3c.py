@@ -223,7 +223,7 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
             n_jobs=self.n_jobs,
         )
         labeler = BaselineLabeler(
-            self.n_clusters,
+            self.n_clusters_,
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,

@@ -10,6 +10,7 @@ from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling
+from masked_subspace.label.number_of_clusters import NumberWanted
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import LabelMask, Orientation
@@ -99,7 +100,7 @@ class BilevelClustering(SelfExpressiveClusterer):
         labeler: Labeler | None = None,
         mask: Callable[[Labeling], SoftMask] | None = None,
         *,
-        n_clusters: int = 8,
+        n_clusters: NumberWanted = 8,
         init: MaskLike = None,
         max_rounds: int = 5,
         mask_tol: float = 1e-6,
@@ -126,7 +127,7 @@ class BilevelClustering(SelfExpressiveClusterer):
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = MaskedRepresenter(n_jobs=self.n_jobs) if self.representer is None else self.representer
-        labeler = GraphLabeler(self.n_clusters) if self.labeler is None else self.labeler
+        labeler = GraphLabeler(self._wanted()) if self.labeler is None else self.labeler
         psi = LabelPsi() if self.mask is None else self.mask
         usual = psi if isinstance(psi, LabelPsi) else LabelPsi()
         mask = first_soft_mask(self.init, rows, usual.strength, usual.orientation, task.seed, "init")

@@ -147,6 +147,7 @@ class Run:
     structure: float | None = None
     choices: tuple[RecordView, ...] = ()
     n_clusters_scores: tuple[RecordView, ...] = ()
+    n_clusters_candidates: tuple[int, ...] = ()
     memberships: Array | None = None
     subspaces: tuple[Subspace, ...] = ()
     profiles: tuple[RecordView, ...] = ()

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from masked_subspace._common.types import Array, FloatArray, MatrixLike
+from masked_subspace.label.number_of_clusters import bounds_of
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 
@@ -42,7 +43,7 @@ def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Fl
         X = rows_in_file(cast("Array", X))
     elif isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
-    least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
+    least = max(2, _most_clusters(estimator)) if reset else 1
     checked: FloatArray = validate_data(
         estimator,
         X,
@@ -58,6 +59,12 @@ def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Fl
             f"n_samples={len(checked)} should be >= n_clusters={least}: there must be at least one sample a cluster."
         )
     return checked
+
+
+def _most_clusters(estimator: BaseEstimator) -> int:
+    """The largest number of clusters that was asked for by name."""
+    wanted = getattr(estimator, "n_clusters", 1)
+    return 1 if wanted == "auto" else bounds_of(wanted, 0)[1]
 
 
 def _refuse_infinite(X: FloatArray, missing: str | None) -> None:
