@@ -102,7 +102,7 @@ def check_graph(W: MatrixLike, n_clusters: NumberWanted, name: str) -> csr_array
         raise ValueError(f'n_clusters is {n_clusters!r}; it must be a whole number ≥ 1, "auto" or (low, high).')
     most = 2 if n_clusters == "auto" else bounds_of(n_clusters, 0)[1]
     dense = None if issparse(W) else np.asarray(W)
-    shape = W.shape if dense is None else dense.shape
+    shape = np.shape(W)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"{name} has shape {shape}; a graph is n × n: one row and one column a sample.")
     if shape[0] < max(2, most):
