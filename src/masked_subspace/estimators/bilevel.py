@@ -46,6 +46,12 @@ class BilevelClustering(SelfExpressiveClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, from 0.
+    n_clusters_ : int
+        The number of clusters: as given, or chosen.
+    n_clusters_scores_ : list of dict
+        Where it was chosen, one record for each number tried.
+    n_clusters_candidates_ : list of int
+        Where it was chosen, that number and up to two others with nearly as much evidence.
     representation_matrix_ : csr_array of shape (n_samples, n_samples)
         What f found in the last round.
     affinity_matrix_ : csr_array of shape (n_samples, n_samples)

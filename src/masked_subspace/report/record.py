@@ -110,6 +110,8 @@ class Run:
         Ways that were judged: view, cut, links, agreement, score, taken.
     n_clusters_scores : tuple of mapping, default=()
         Candidates for the number of clusters.
+    n_clusters_candidates : tuple of int, default=()
+        The number that was chosen and others with nearly as much evidence.
     memberships : ndarray of shape (n_samples, n_clusters) or None, default=None
         How far each sample belongs to each cluster; rows sum to 1.
     subspaces : tuple of Subspace, default=()
