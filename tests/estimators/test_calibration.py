@@ -42,7 +42,7 @@ def test_timid_votes_become_sure_where_they_are_right():
     model = BMSC(4, random_state=0).fit(made.data[train])
     raw = model._placed(made.data[new], model._ballots(), model._ballots()).max(axis=1)
     sharp = model.predict_proba(made.data[new]).max(axis=1)
-    assert model._sharpening.power > 1
+    assert model._sharpening().power > 1
     assert sharp.mean() > raw.mean()
 
 

@@ -24,6 +24,14 @@ _NONE = 1e-3
 # By how much a sample's own cluster leads where another has the same share.
 _LEAD = 1e-9
 
+
+@dataclass(eq=False)
+class Remembered:
+    """What was learnt when first asked for; the estimator that holds this stays as `fit` left it."""
+
+    sharpening: Sharpening | None = None
+
+
 Voters = Callable[[FloatArray, FloatArray], csr_array]  # (rows that vote, new rows) -> shares of the votes
 
 

@@ -16,7 +16,7 @@ from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
-from masked_subspace.estimators.calibration import Sharpening, with_own_first
+from masked_subspace.estimators.calibration import Remembered, Sharpening, with_own_first
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by, voters_of
@@ -178,7 +178,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         else:
             shares = link_shares(self.affinity_matrix_, labels, self.n_clusters_)
         self.memberships_: FloatArray = with_own_first(shares, labels)
-        self._sharpening: Sharpening | None = None
+        self._calibration = Remembered()
         self.structure_: float = self._how_real(fit)
         if self.min_certainty is not None:
             self.labels_ = np.where(self.certainty_ >= self.min_certainty, labels, -1)
@@ -243,15 +243,20 @@ class MaskedClusterer(SelfExpressiveClusterer):
         """
         self._refuse_graph("predict_proba")
         X = self._checked_new(X)
-        if self._sharpening is None:
-            self._sharpening = Sharpening.learn(self._rows, self._labels_of_all, self.memberships_, self._votes_for)
         ballots = np.eye(self.n_clusters_, dtype=self._rows.dtype)[self._labels_of_all]
         known = self._seen.find(X)
         memberships: FloatArray = self.memberships_[np.maximum(known, 0)].astype(self._rows.dtype)
         new = np.flatnonzero(known < 0)
         if len(new):
-            memberships[new] = self._sharpening.apply(placed_by(self._voters(X[new]), ballots))
+            memberships[new] = self._sharpening().apply(placed_by(self._voters(X[new]), ballots))
         return memberships
+
+    def _sharpening(self) -> Sharpening:
+        found = self._calibration.sharpening
+        if found is None:
+            found = Sharpening.learn(self._rows, self._labels_of_all, self.memberships_, self._votes_for)
+            self._calibration.sharpening = found
+        return found
 
     def _votes_for(self, rows: FloatArray, new_rows: FloatArray) -> csr_array:
         with threadpool_limits(1):
