@@ -19,7 +19,7 @@ from masked_subspace.baselines.base import POSITIVE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.baselines.sparse_samples import refuse_entrywise
+from masked_subspace.rows.checks import refuse_entrywise
 
 
 @documented
@@ -146,6 +146,11 @@ class AutoencoderEDSC(EDSC):
         self.learning_rate = learning_rate
         self.patience = patience
         self.normalize_codes = normalize_codes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
     def _refuse_sparse(self) -> None:
         refuse_entrywise("AutoencoderEDSC", "looks at pixels")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -20,8 +20,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.compilation import compiling_is_said
 from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.reporting import ReportMixin
+from masked_subspace._common.sparse.implicit import Rows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
 from masked_subspace._common.types import FloatArray, IntArray, Record
@@ -33,8 +36,9 @@ from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rows.checks import check_samples, is_counts, refuse_degenerate, refuse_vanished, warn_of_copies
+from masked_subspace.rows.checks import check_samples, refuse_degenerate, refuse_vanished, warn_of_copies
 from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.tables import is_counts
 from masked_subspace.rows.views import View
 
 # Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
@@ -76,7 +80,7 @@ class Fit:
 
     X: FloatArray | None  # None where a graph was given
     preparation: Preparation
-    rows: FloatArray
+    rows: Rows
     rounds: RoundsResult
     choices: list[Record] | None = None
     outliers: csr_array | None = None
@@ -131,9 +135,10 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples as rows: an array, a data frame, a memmap or a dask array. With `affinity="precomputed"` a
-            symmetric, nonnegative graph of shape (n_samples, n_samples), also sparse.
+        X : array-like or sparse array of shape (n_samples, n_features)
+            Samples as rows: an array, a table (pandas, polars, pyarrow), a memmap, a dask array, or scipy.sparse, which
+            is never made dense as a whole. With `affinity="precomputed"` a symmetric, nonnegative graph of shape
+            (n_samples, n_samples), also sparse.
         y : object, default=None
             Not used; it is there for pipelines.
         must_link : array-like of int of shape (n_pairs, 2) or None, default=None
@@ -181,8 +186,11 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
             return self
         counts = is_counts(X)
         X = check_samples(self, X, reset=True)
+        if isinstance(X, SparseSamples):
+            self._refuse_sparse()
+            X = replace(X, always_coordinates=self._needs_coordinates())
         known = known_of(len(X))
-        refuse_degenerate(X, center=self.center, counts=counts)
+        refuse_degenerate(X, center=self.center, counts=counts, zero_rows=self._gives_zeros_a_direction())
         hard = self.constraints == "hard"
         if known is not None:
             refuse_impossible(known, self.n_clusters, hard=hard)
@@ -192,15 +200,31 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
-        with threadpool_limits(1):
+        with threadpool_limits(1), compiling_is_said():
             fit = self._cluster(task)
-        self._set_fitted(fit)
+            self._set_fitted(fit)
         self._warn_if_not_converged(fit.rounds.last.solution)
         return self
 
     def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
         """The fit of a class that takes a graph for X, where X is one; None where it is not."""
         return None
+
+    def _refuse_sparse(self) -> None:
+        """Raise if the method looks at more of samples than their inner products."""
+
+    def _needs_coordinates(self) -> bool:
+        """Whether the method needs rows as arrays; if so, many sparse samples become coordinates in their row space."""
+        return True
+
+    def _gives_zeros_a_direction(self) -> bool:
+        """Whether a row of zeros is a sample like others, because rows are centred or lifted."""
+        return self.center
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _forget_some_fits(self) -> None:
         for name in _OF_SOME_FITS:

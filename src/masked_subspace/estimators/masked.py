@@ -9,10 +9,12 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_n_features
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.content_order import content_order, drawn_by_content
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
@@ -29,13 +31,21 @@ from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.graphs import check_graph, evidence_of, outcome_of_cuts
 from masked_subspace.rounds.judge import strength_of, yardsticks
 from masked_subspace.rounds.recursion import RoundsResult, round_record
-from masked_subspace.rows.checks import refuse_vanished
+from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View, view_of
 
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
+
+
+def _fitted_on_arrays(model: Any) -> bool:
+    """scikit-learn's checks take every estimator with sparse input and `predict_proba` for a classifier, and ask it for
+    as many columns as y has classes: `_check_estimator_sparse_container`, 1.6 to 1.9."""
+    if isinstance(getattr(model, "_samples", None), SparseSamples):
+        raise AttributeError("predict_proba is left out after a fit of sparse samples; memberships(X) is the same.")
+    return True
 
 
 class MaskedClusterer(SelfExpressiveClusterer):
@@ -88,6 +98,20 @@ class MaskedClusterer(SelfExpressiveClusterer):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == PRECOMPUTED
         return tags
+
+    def _refuse_sparse(self) -> None:
+        for name in ("noise", "outliers"):
+            if getattr(self, name) is not None:
+                refuse_entrywise(f"{name}={getattr(self, name)!r}", "changes single entries")
+
+    def _needs_coordinates(self) -> bool:
+        return self.solver == "dense"
+
+    def _gives_zeros_a_direction(self) -> bool:
+        if self.view == "auto":
+            return self.center
+        view = view_of(self.view, center=self.center)
+        return view.center or view.lift
 
     def _check_settings(self, X: FloatArray) -> None:
         if isinstance(self.view, str) and self.view in VIEWS and not VIEWS[self.view].suits(nonnegative=X.min() >= 0):
@@ -161,7 +185,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
-            strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters)
+            picked = fit.X[chosen] if isinstance(fit.X, SparseSamples) else np.asarray(fit.X[chosen])
+            strength = strength_of(yardsticks(picked), labels[chosen], self.n_clusters)
         structure = float(np.clip(agreed, 0, 1)) * strength
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
@@ -173,13 +198,31 @@ class MaskedClusterer(SelfExpressiveClusterer):
             )
         return structure
 
+    @available_if(_fitted_on_arrays)
     def predict_proba(self, X: Any) -> FloatArray:
-        """How far new samples belong to each cluster.
+        """How far samples belong to each cluster: `memberships(X)` under scikit-learn's name.
+
+        Not there after a fit of sparse samples, of which scikit-learn (1.9) expects that the columns are the classes
+        of a y.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
             Samples as rows, with the features of those of `fit`.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_new, n_clusters)
+        """
+        self._refuse_graph("predict_proba")
+        return self.memberships(X)
+
+    def memberships(self, X: Any) -> FloatArray:
+        """How far samples belong to each cluster.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_new, n_features)
 
         Returns
         -------
@@ -201,7 +244,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         >>> model.predict_proba(X[:5]).shape
         (5, 3)
         """
-        self._refuse_graph("predict_proba")
+        self._refuse_graph("memberships")
         ballots = np.eye(self.n_clusters, dtype=self._rows.dtype)[self._labels_of_all]
         return self._placed(self._checked_new(X), self.memberships_, ballots)
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from masked_subspace._common.content_order import content_order
+from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.metrics import adjusted_rand_index
@@ -48,6 +49,8 @@ def strength_of(samples: Sequence[FloatArray], labels: IntArray, n_clusters: int
 
 def _reduced(rows: FloatArray) -> FloatArray:
     """At most 100 principal directions of the rows."""
+    if isinstance(rows, ImplicitRows):
+        return rows.principal(_MOST_FEATURES, center=True)
     n, d = rows.shape
     if d <= _MOST_FEATURES:
         return rows

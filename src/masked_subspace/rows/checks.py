@@ -7,94 +7,132 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
+from masked_subspace.rows.recognition import row_hashes
+from masked_subspace.rows.tables import refuse_containers, text_columns
 
 
-def is_counts(X: Any) -> bool:
-    """Whether X came as whole numbers, be it an array, a list or a data frame."""
-    if hasattr(X, "dtypes"):
-        kinds = [getattr(dtype, "kind", "f") for dtype in X.dtypes]
-    elif isinstance(X, (list, tuple)):
-        kinds = [_kind_of_list(X)]
-    else:
-        kinds = [getattr(getattr(X, "dtype", None), "kind", "f")]
-    return all(kind in ("u", "i", "b") for kind in kinds)
+def check_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """X as a finite float array with samples as rows, or as `SparseSamples`.
 
-
-def _kind_of_list(X: list[Any] | tuple[Any, ...]) -> str:
-    try:
-        return np.asarray(X).dtype.kind
-    except ValueError:  # ragged: the checks that follow say so
-        return "f"
-
-
-def check_samples(estimator: Any, X: Any, *, reset: bool) -> FloatArray:
-    """X as a finite float array with samples as rows. float32 stays float32, small integers become float32."""
+    float32 stays float32, small integers become float32.
+    """
+    refuse_containers(X)
     if is_dask_array(X):
         X = rows_in_file(X)
-    elif isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
+    elif (isinstance(X, np.ndarray) or issparse(X)) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
     least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
-    checked: FloatArray = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=2 if reset else 1,
-        order="C",
-    )
-    _refuse_infinite(checked)
-    if len(checked) < least:
-        raise ValueError(
-            f"n_samples={len(checked)} should be >= n_clusters={least}: there must be at least one sample a cluster."
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+            order="C",
         )
-    return checked
+    except (TypeError, ValueError) as error:
+        text = text_columns(X)
+        if text is None:
+            raise
+        raise ValueError(
+            f"X is a table with text in {text}; leave such columns out or turn them into numbers "
+            "(sklearn.preprocessing has OneHotEncoder and OrdinalEncoder)."
+        ) from error
+    samples = SparseSamples.of(checked) if issparse(checked) else checked
+    _refuse_infinite(samples)
+    if len(samples) < least:
+        raise ValueError(
+            f"n_samples={len(samples)} should be >= n_clusters={least}: there must be at least one sample a cluster."
+        )
+    return samples
 
 
-def _refuse_infinite(X: FloatArray) -> None:
+def same_kind(X: Any, *, sparse: bool) -> Any:
+    """New samples as the fitted ones came, sparse or not; a model that was fitted on an array holds such arrays."""
+    if isinstance(X, SparseSamples):
+        return X if sparse else X.array(0, len(X))
+    return SparseSamples.of(X) if sparse else X
+
+
+def _refuse_infinite(X: FloatArray | SparseSamples) -> None:
+    place = _first_infinite_entry(X) if isinstance(X, SparseSamples) else _first_infinite(X)
+    if place is not None:
+        row, column, value = place
+        raise ValueError(
+            f"X contains {'NaN' if np.isnan(value) else 'infinity (inf)'}, first at row {row}, column {column}; "
+            "remove or impute such samples (sklearn.impute has ways)."
+        )
+
+
+def _first_infinite(X: FloatArray) -> tuple[int, int, float] | None:
     for start, stop in row_blocks(len(X), X.shape[1]):
         finite = np.isfinite(X[start:stop])
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
-            value = "NaN" if np.isnan(X[start + row, column]) else "infinity (inf)"
-            raise ValueError(
-                f"X contains {value}, first at row {start + row}, column {column}; "
-                "remove or impute such samples (sklearn.impute has ways)."
-            )
+            return start + int(row), int(column), float(X[start + row, column])
+    return None
 
 
-def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:
+def _first_infinite_entry(X: SparseSamples) -> tuple[int, int, float] | None:
+    bad = np.flatnonzero(~np.isfinite(X.matrix.data))
+    if len(bad) == 0:
+        return None
+    entry = int(bad[0])
+    row = int(np.searchsorted(X.matrix.indptr, entry, side="right")) - 1
+    return row, int(X.matrix.indices[entry]), float(X.matrix.data[entry])
+
+
+def refuse_degenerate(X: FloatArray | SparseSamples, *, center: bool, counts: bool, zero_rows: bool = False) -> None:
     """Constant data, and rows without a direction.
 
-    `counts` says that X came as whole numbers, where a row of zeros is a value (a blank image): once centred it has a
-    direction like any other, uncentred it is a sample that nothing can rebuild. In measured data such a row stands for
-    a sample that is missing.
+    A row of zeros has a direction like any other once rows are centred or lifted (`zero_rows`). Where they are not, it
+    is a sample that nothing can rebuild: a value if X came as whole numbers (`counts`), such as a blank image, and
+    otherwise taken for a sample that is missing.
     """
-    zero = None if counts else _first_zero_row(X)
+    zero = None if counts or zero_rows else _first_zero_row(X)
     if zero is not None:
-        raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
-    if center and not (np.ptp(X, axis=0) > 0).any():
+        raise ValueError(
+            f"X has a row of zeros, row {zero}; without centring or a constant column such a sample has no direction: "
+            "remove it, or set center=True."
+        )
+    if center and not _varies(X):
         raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
     largest = max(abs(float(X.max())), abs(float(X.min())))
     limits = np.finfo(X.dtype)
-    if largest and not np.sqrt(float(limits.tiny)) < largest < np.sqrt(float(limits.max) / X.size):
+    n_entries = X.shape[0] * X.shape[1]
+    if largest and not np.sqrt(float(limits.tiny)) < largest < np.sqrt(float(limits.max) / n_entries):
         raise ValueError(f"X has entries of size {largest:.2g}, whose squares leave the range of {X.dtype}: scale it.")
 
 
-def refuse_vanished(rows: FloatArray) -> None:
+def _varies(X: FloatArray | SparseSamples) -> bool:
+    return X.varies if isinstance(X, SparseSamples) else bool((np.ptp(X, axis=0) > 0).any())
+
+
+def refuse_vanished(rows: Rows) -> None:
     """Rows of which the preparation left nothing."""
-    if not any(rows[start:stop].any() for start, stop in row_blocks(len(rows), rows.shape[1])):
+    if isinstance(rows, ImplicitRows):
+        left = bool(rows.squared_lengths.any())
+    else:
+        left = any(rows[start:stop].any() for start, stop in row_blocks(len(rows), rows.shape[1]))
+    if not left:
         raise ValueError("X is constant up to rounding: nothing is left of its rows once they are prepared.")
 
 
-def warn_of_copies(X: FloatArray, share: float = 0.1) -> None:
+def warn_of_copies(X: FloatArray | SparseSamples, share: float = 0.1) -> None:
     """Copies rebuild each other and nothing else: with many of them the graph falls into pieces."""
-    seen = Counter(hash(row.tobytes()) for row in X)
+    hashes = row_hashes(X).tolist() if isinstance(X, SparseSamples) else (hash(row.tobytes()) for row in X)
+    seen = Counter(hashes)
     copied = sum(count for count in seen.values() if count > 1)
     if copied > share * len(X):
         warnings.warn(
@@ -105,9 +143,20 @@ def warn_of_copies(X: FloatArray, share: float = 0.1) -> None:
         )
 
 
-def _first_zero_row(X: FloatArray) -> int | None:
+def _first_zero_row(X: FloatArray | SparseSamples) -> int | None:
+    if isinstance(X, SparseSamples):
+        empty = np.flatnonzero(np.diff(X.matrix.indptr) == 0)
+        return int(empty[0]) if len(empty) else None
     for start, stop in row_blocks(len(X), X.shape[1]):
         zero = np.flatnonzero(~X[start:stop].any(axis=1))
         if len(zero):
             return start + int(zero[0])
     return None
+
+
+def refuse_entrywise(name: str, reason: str) -> None:
+    """The error of a method that looks at single entries of sparse samples."""
+    raise TypeError(
+        f"X is sparse, but {name} {reason}, which inner products of samples do not tell; give a dense X "
+        "(X.toarray()) or leave that out."
+    )

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.compilation import compile_once
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.parallel.active import active_engine
@@ -23,7 +24,14 @@ from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
-from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, check_range, solve_block
+from masked_subspace.represent.neighbors.implicit import nearest_implicit
+from masked_subspace.represent.sparse.block import (
+    BlockSolution,
+    SparseProblem,
+    check_range,
+    largest_entry,
+    solve_block,
+)
 from masked_subspace.represent.sparse.products import Products
 
 Progress = Callable[[int, float], None]
@@ -133,7 +141,11 @@ def represent_over(
     if n_candidates < 1:
         raise ValueError(f"n_candidates is {n_candidates!r}; it must be ≥ 1.")
     m = min(n_candidates, len(dictionary))
-    found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
+    if isinstance(dictionary, ImplicitRows):
+        assert isinstance(X_new, ImplicitRows)
+        found = nearest_implicit(dictionary, X_new, m, n_threads=n_threads)
+    else:
+        found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
     X_new = X_new.astype(dictionary.dtype, copy=False)
     problem = SparseProblem(dictionary, found, (settings,), (None,), None, (1,), targets=X_new)
     blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
@@ -151,7 +163,7 @@ def _compile(dtype: np.dtype[Any]) -> None:
 
 def _far_from_one(X: Any) -> Any:
     """A power of two near the largest entry (dividing by it rounds nothing), or 1 where that is of an ordinary size."""
-    largest = float(np.abs(X).max(initial=0.0))
+    largest = largest_entry(X)
     ordinary = largest == 0 or 1e-4 < largest < 1e4 or not np.isfinite(largest)
     return float_dtype(X).type(1.0 if ordinary else 2.0 ** np.floor(np.log2(largest)))
 
@@ -176,7 +188,10 @@ def _usable(
     return None if any(settings.has_residual_model for settings in settings_list) else products
 
 
-def _checked(X: Any, name: str = "X") -> FloatArray:
+def _checked(X: Any, name: str = "X") -> Any:
+    if isinstance(X, ImplicitRows):
+        check_range(X, name)
+        return X
     check_rows(X, name)
     if is_dask_array(X):
         X = rows_in_file(X)
@@ -196,9 +211,10 @@ def _checked_candidates(candidates: IndexArray, n: int) -> IndexArray:
     return candidates
 
 
-def _default_block(n_variables: int, X: FloatArray) -> int:
+def _default_block(n_variables: int, X: Rows) -> int:
     """Gathered rows of one block stay near 16 MB."""
-    return int(np.clip(_BLOCK_BYTES // (n_variables * (X.shape[1] + n_variables) * X.itemsize), 8, 512))
+    width = 0 if isinstance(X, ImplicitRows) else X.shape[1]
+    return int(np.clip(_BLOCK_BYTES // (n_variables * (width + n_variables) * X.itemsize), 8, 512))
 
 
 def _solve_in_step(
