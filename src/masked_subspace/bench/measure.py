@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,7 +21,7 @@ from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import SolverResult
 
 Row = Record
-_PASSES: tuple[Literal[lazy, blocked], ...] = ("lazy", "blocked")
+_PASSES: tuple[Literal["lazy", "blocked"], ...] = ("lazy", "blocked")
 
 
 @contextmanager
