@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak dist lint docs docs-quick bench bench-quick clean
+.PHONY: demo test test-cpus test-oldest test-pythons fuzz soak robustness dist lint docs docs-quick bench bench-quick clean
 
 $(VENV)/.core: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -38,7 +38,7 @@ test-cpus: $(VENV)/.test
 OLDEST ?= .venv-oldest
 test-oldest:
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis pandas psutil
+	$(OLDEST)/bin/pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis pandas psutil rich
 	$(OLDEST)/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py
 
 # Every Python that is installed, with current versions of everything.
@@ -46,13 +46,17 @@ PYTHONS ?= python3.11 python3.12 python3.13
 test-pythons:
 	for python in $(PYTHONS); do \
 	$$python -m venv .venv-$$python && \
-	.venv-$$python/bin/pip install --quiet --editable . pytest hypothesis pandas psutil && \
+	.venv-$$python/bin/pip install --quiet --editable . pytest hypothesis pandas psutil rich && \
 	.venv-$$python/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py || exit 1; done
 
 # FUZZ says how many cases each property gets.
 FUZZ ?= 400
 fuzz: $(VENV)/.test
 	MASKED_SUBSPACE_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
+
+# Everything of docs/findings/robustness.md: fuzz cases, kills, many fits, permuted rows; half an hour.
+robustness: $(VENV)/.test
+	$(BIN)/python benchmarks/robustness/robustness.py --fuzz $(FUZZ) --out robustness.json
 
 # 200 fits in one process: memory, file descriptors, threads and temporary files must not grow.
 soak: $(VENV)/.test

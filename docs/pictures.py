@@ -24,7 +24,7 @@ from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import load, make_subspaces
 from masked_subspace.masks import ConsensusMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy, match_labels, subspace_preserving_error
-from masked_subspace.plots import THEMES, plot_affinity, plot_map, plot_n_clusters
+from masked_subspace.plots import THEMES, plot_affinity, plot_map
 from masked_subspace.report.palette import cluster_look
 
 PICTURES: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.cache
-def fitted(method: type, data: Any, n_clusters: int | str, **settings: Any) -> Any:
+def fitted(method: type, data: Any, n_clusters: int, **settings: Any) -> Any:
     """One fit for all pictures and themes that want it; `data` is a function of this file."""
     return method(n_clusters, random_state=0, **settings).fit(data()[0])
 
@@ -239,12 +239,15 @@ def sparsity(_theme: str) -> Any:
 
 
 @picture
-def n_clusters(theme: str) -> Any:
-    """The score of every number of clusters that was tried."""
-    figure, axes = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained")
+def n_clusters(_theme: str) -> Any:
+    """How real the clusters are, for every number of them."""
+    numbers = range(2, 15)
+    figure, axes = plt.subplots(1, 2, figsize=(8, 2.8), layout="constrained", sharey=True)
     for ax, (name, data) in zip(axes, {"5 subspaces": clean_subspaces, "10 digits": digits}.items(), strict=True):
-        plot_n_clusters(fitted(RMSC, data, "auto"), ax=ax, theme=theme)
-        ax.set(title=name)
+        structure = [fitted(BMSC, data, number).structure_ for number in numbers]
+        ax.plot(numbers, structure, "o-", ms=4, color=cluster_look(0).colour)
+        ax.set(title=name, xlabel="n_clusters", ylim=(0, 1.05))
+    axes[0].set(ylabel="structure_")
     return figure
 
 

@@ -98,3 +98,15 @@ def test_nothing_heavy_comes_with_the_import():
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert found == "[]"
+
+
+def test_private_names_of_scikit_learn_are_imported_in_one_place():
+    """They change without notice: one file to mend then."""
+    found = {
+        str(path.relative_to(ROOT))
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("sklearn.")
+        if any(piece.startswith("_") for piece in [*node.module.split("."), *(alias.name for alias in node.names)])
+    }
+    assert found == {"_common/validation.py"}

@@ -25,7 +25,7 @@ MODELS = {
     "scattering": Scattering(),
 }
 # Set only under some parameters or for some X, and listed as such.
-CONDITIONAL = {"noise_", "outliers_", "member_labels_", "choices_", "feature_names_in_"}
+CONDITIONAL = {"noise_", "outliers_", "member_labels_", "choices_", "feature_names_in_", "completed_", "missing_error_"}
 
 
 def listed_attributes(model):

@@ -98,3 +98,9 @@ def test_connectivity_of_a_large_class_agrees_with_the_dense_solver():
 
 def test_sparsity_counts_nonzeros_a_sample():
     assert sparsity(np.array([[0, 1.0], [0, 0]])) == 0.5
+
+
+def test_zeros_that_are_stored_are_no_nonzeros():
+    stored = csr_array((np.array([1.0, 0.0, 0.0]), (np.array([0, 0, 1]), np.array([1, 2, 0]))), shape=(3, 3))
+    assert stored.nnz == 3
+    assert sparsity(stored) == pytest.approx(1 / 3)

@@ -42,7 +42,7 @@ plt.show()
 # The digits on which the members agree least. Most of them are hard for a person too.
 
 unsure = np.argsort(model.certainty_)[:10]
-figure, axes = plt.subplots(1, 10, figsize=(9, 1.3))
+figure, axes = plt.subplots(1, 10, figsize=(9, 1.3), layout="constrained")
 for ax, sample in zip(axes, unsure, strict=True):
     ax.imshow(digits.images[sample], cmap="gray_r")
     ax.set_title(f"{model.certainty_[sample]:.2f}", fontsize=8)

@@ -41,7 +41,7 @@ plt.show()
 
 matched = match_labels(y, model.labels_)
 torn = np.argmax([np.sum(matched[y == person] != person) for person in range(40)])
-figure, axes = plt.subplots(1, 10, figsize=(9, 1.4))
+figure, axes = plt.subplots(1, 10, figsize=(9, 1.4), layout="constrained")
 for ax, sample in zip(axes, np.flatnonzero(y == torn), strict=True):
     ax.imshow(X[sample].reshape(faces.images_shape), cmap="gray")
     ax.set_title(str(model.labels_[sample]), fontsize=8)
@@ -54,7 +54,7 @@ plt.show()
 first = model.subspaces_[int(model.labels_[0])]
 parts = [first.mean, *first.basis[:5]]
 names = ["mean", *(f"direction {k + 1}" for k in range(len(parts) - 1))]
-figure, axes = plt.subplots(1, len(parts), figsize=(9, 2))
+figure, axes = plt.subplots(1, len(parts), figsize=(9, 2), layout="constrained")
 for ax, part, name in zip(np.atleast_1d(axes), parts, names, strict=True):
     ax.imshow(part.reshape(faces.images_shape), cmap="gray")
     ax.set_title(name, fontsize=8)

@@ -52,7 +52,7 @@ print(
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
 plot_affinity(model.affinity_matrix_, y, ax=axes[0])
 plot_map(model, kinds, ax=axes[1])
-axes[1].legend(loc="lower left", fontsize=8)
+axes[1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=3, fontsize=8, markerscale=2)
 plt.show()
 
 # %%

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
@@ -14,7 +12,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import Array, IntArray
+from masked_subspace._common.types import Array, IntArray, MatrixLike
 
 __all__ = [
     "adjusted_rand_index",
@@ -238,7 +236,7 @@ def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
     return 1.0 if most == expected else float((together - expected) / (most - expected))
 
 
-def subspace_preserving_error(representation: Any, labels_true: npt.ArrayLike) -> float:
+def subspace_preserving_error(representation: MatrixLike, labels_true: npt.ArrayLike) -> float:
     """Mean share of each code that lies on samples of other classes; 0 is ideal.
 
         SPE = 1/n Σ_i (Σ_{j: y_j ≠ y_i} abs(z_ij)) / ‖z_i‖₁,   a row of zeros counts as 0
@@ -277,7 +275,7 @@ def subspace_preserving_error(representation: Any, labels_true: npt.ArrayLike) -
     return float(np.mean(wrong / np.where(total > 0, total, 1)))
 
 
-def connectivity(affinity: Any, labels_true: npt.ArrayLike) -> float:
+def connectivity(affinity: MatrixLike, labels_true: npt.ArrayLike) -> float:
     """Smallest second eigenvalue of the Laplacian of a class's own graph, over the classes.
 
         min_k λ₂(I − D_k^-½ W_k D_k^-½),   W_k the part of the graph between samples of class k
@@ -314,7 +312,7 @@ def connectivity(affinity: Any, labels_true: npt.ArrayLike) -> float:
     return min(_second_eigenvalue(csr_array(W[members][:, members])) for members in _members(labels))
 
 
-def sparsity(representation: Any) -> float:
+def sparsity(representation: MatrixLike) -> float:
     """Mean number of nonzeros a sample.
 
     Parameters
@@ -357,5 +355,5 @@ def _second_eigenvalue(W: csr_array) -> float:
     return float(1 - eigsh(S, 2, which="LA", v0=start, return_eigenvectors=False).min())
 
 
-def _as_csr(matrix: Any) -> csr_array:
+def _as_csr(matrix: MatrixLike) -> csr_array:
     return csr_array(matrix) if issparse(matrix) else csr_array(np.asarray(matrix))

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.special
@@ -21,8 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from masked_subspace._common.files import replacing
 from masked_subspace._common.progress import events_for, track
 from masked_subspace._common.symmetric_eigen import largest_eigenpairs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import Array, FloatArray
 from masked_subspace.parallel.blocks import block_ranges, check_rows, read_rows
+
+if TYPE_CHECKING:
+    from kymatio.numpy import Scattering2D
 
 __all__ = ["PCAFeatures", "Scattering"]
 
@@ -34,8 +37,8 @@ def _scipy_with_sph_harm() -> Iterator[None]:
         yield
         return
 
-    def sph_harm(m: Any, n: Any, theta: Any, phi: Any) -> Any:
-        return scipy.special.sph_harm_y(n, m, phi, theta)
+    def sph_harm(m: Array, n: Array, theta: Array, phi: Array) -> Array:
+        return np.asarray(scipy.special.sph_harm_y(n, m, phi, theta))
 
     scipy.special.sph_harm = sph_harm
     try:
@@ -44,7 +47,7 @@ def _scipy_with_sph_harm() -> Iterator[None]:
         del scipy.special.sph_harm
 
 
-def _scattering_transform(scale: int, shape: tuple[int, int], angles: int, max_order: int) -> Any:
+def _scattering_transform(scale: int, shape: tuple[int, int], angles: int, max_order: int) -> Scattering2D:
     try:
         with _scipy_with_sph_harm():
             from kymatio.numpy import Scattering2D
@@ -132,7 +135,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         self.cache = cache
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Scattering:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: Array, y: object = None) -> Scattering:  # noqa: ARG002 (scikit-learn's signature)
         """Settle the image's shape; nothing is learnt from the pixels.
 
         Parameters
@@ -174,7 +177,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         self.n_features_out_ = paths * (self.padded_shape_[0] // step) * (self.padded_shape_[1] // step)
         return self
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Array) -> FloatArray:
         """Scattering coefficients of images.
 
         Parameters
@@ -212,7 +215,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         stored: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
         return stored
 
-    def _feature_blocks(self, X: Any) -> Iterator[tuple[int, FloatArray]]:
+    def _feature_blocks(self, X: Array) -> Iterator[tuple[int, FloatArray]]:
         transform = _scattering_transform(self.scale, self.padded_shape_, self.angles, self.max_order)
         (height, width), padded = self.image_shape_, self.padded_shape_
         top, left = (padded[0] - height) // 2, (padded[1] - width) // 2
@@ -227,7 +230,7 @@ class Scattering(TransformerMixin, BaseEstimator):
                 maps /= np.where(largest > 0, largest, 1)
             yield start, maps.reshape(stop - start, -1)
 
-    def _key(self, X: Any) -> str:
+    def _key(self, X: Array) -> str:
         settings = {
             "image": self.image_shape_,
             "padded": self.padded_shape_,
@@ -291,7 +294,7 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
         self.block_size = block_size
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> PCAFeatures:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: Array, y: object = None) -> PCAFeatures:  # noqa: ARG002 (scikit-learn's signature)
         """Learn the components in two passes over X: the mean, then the covariance.
 
         Parameters
@@ -332,7 +335,7 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
         self.n_features_in_ = d
         return self
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Array) -> FloatArray:
         """Coordinates of samples in the leading components.
 
         Parameters

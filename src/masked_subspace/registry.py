@@ -13,7 +13,12 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
+
+from masked_subspace._common.types import RecordView
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 __all__ = ["METHODS", "Method", "SettingError", "did_you_mean", "make_estimator", "match", "resolve"]
 
@@ -47,14 +52,14 @@ class Method:
     key: str
     title: str
     path: str
-    tiny: Mapping[str, Any] = field(default_factory=dict)
+    tiny: RecordView = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Everything a person may call it: key, title, name of the class."""
         return self.key, self.title, self.path.partition(":")[2]
 
-    def load(self) -> Any:
+    def load(self) -> BaseEstimator:
         """Import the estimator.
 
         Returns
@@ -173,8 +178,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def make_estimator(
-    name: str, n_clusters: int, settings: Mapping[str, Any], seed: int, n_jobs: int | None = None
-) -> Any:
+    name: str, n_clusters: int, settings: RecordView, seed: int, n_jobs: int | None = None
+) -> BaseEstimator:
     """Make an unfitted estimator by the name of its method.
 
     Parameters

@@ -13,6 +13,8 @@ from masked_subspace.cli.completion import script
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import _outermost
 from masked_subspace.cli.parser import build_parser
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.report.archive import load_run
 
 from .conftest import FAST, clusters_in, label_rows
@@ -86,6 +88,18 @@ def test_missing_values_from_file_to_labels(tmp_path, capsys):
     assert [row["sample"] for row in label_rows(tmp_path / "o")] == [str(i) for i in range(40) if i != 3]
     assert cluster(*arguments, "--method", "kmeans", "--missing", "ignore") == Exit.USAGE
     assert "cannot ignore missing values; --impute median" in capsys.readouterr().err
+
+
+def test_missing_values_are_unknown_to_the_method(tmp_path, capsys):
+    data = make_subspaces(3, 2, 12, 20, missing=0.2, random_state=0)
+    header = ",".join(f"f{i}" for i in range(12))
+    np.savetxt(tmp_path / "a.csv", data.data, delimiter=",", header=header, comments="")
+    arguments = [tmp_path / "a.csv", "-k", 3, "--method", "bmsc", "--missing", "ignore", "--out", tmp_path / "o"]
+    assert cluster(*arguments) == 0
+    count = int(data.missing_mask.sum())
+    assert f"{count} missing values" in capsys.readouterr().out
+    assert clustering_accuracy(data.target, clusters_in(tmp_path / "o")) == 1
+    assert f"{count} values (" in (tmp_path / "o" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_sparse_matrix_reaches_a_method(tmp_path):

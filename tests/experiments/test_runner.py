@@ -16,7 +16,7 @@ import pytest
 from masked_subspace.experiments.compute import cell_keys, compute, load_trial
 from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.runner import RunOptions, run_cells
-from masked_subspace.experiments.settings import Cell, Fit, cells
+from masked_subspace.experiments.settings import Cell, FitSetting, cells
 
 TRIALS = 3
 ARGUMENTS = [
@@ -134,8 +134,8 @@ def test_what_is_there_is_not_computed_again(tmp_path):
 
 
 def test_a_method_that_fails_does_not_stop_the_others(tmp_path):
-    good = Cell("table1", "knn", "auto", "digits", 0, Fit("knn"))
-    bad = Cell("table1", "knn", "auto", "digits", 0, Fit("knn", {"n_neighbors": -1}))
+    good = Cell("table1", "knn", "auto", "digits", 0, FitSetting("knn"))
+    bad = Cell("table1", "knn", "auto", "digits", 0, FitSetting("knn", {"n_neighbors": -1}))
     run_cells([bad, good], tmp_path / DATABASE, RunOptions())
     data_hash = load_trial("digits", 0).hash
     with Results(tmp_path / DATABASE) as results:
@@ -146,7 +146,7 @@ def test_a_method_that_fails_does_not_stop_the_others(tmp_path):
 
 
 def test_a_cell_carries_its_provenance(tmp_path):
-    cell = Cell("table1", "bmsc", "auto", "digits", 0, Fit("bmsc", {"n_links": 4}))
+    cell = Cell("table1", "bmsc", "auto", "digits", 0, FitSetting("bmsc", {"n_links": 4}))
     outcome = compute(cell, load_trial("digits", 0), threads=1)
     for column in ("seconds", "wall_seconds", "cpu_seconds", "peak_mb"):
         assert outcome[column] > 0, column
@@ -161,8 +161,8 @@ def test_a_mask_from_another_method_is_that_methods_labels(tmp_path):
 
     trial = load_trial("digits", 0)
     X = trial.X[:200]
-    source = Fit("knn")
-    estimator = prepared_estimator(Fit("gmsc", {}, source), X, 10, 0, 1)
+    source = FitSetting("knn")
+    estimator = prepared_estimator(FitSetting("gmsc", {}, source), X, 10, 0, 1)
     expected = prepared_estimator(source, X, 10, 0, 1).fit(X).labels_
     assert np.array_equal(estimator.soft_mask, expected)
-    assert np.array_equal(prepared_estimator(Fit("rmsc", {}, source), X, 10, 0, 1).init, expected)
+    assert np.array_equal(prepared_estimator(FitSetting("rmsc", {}, source), X, 10, 0, 1).init, expected)

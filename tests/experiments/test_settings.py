@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.experiments.compute import cell_keys
-from masked_subspace.experiments.settings import SETTINGS, Cell, Fit, cells, paper_entry, paper_numbers, resolve
+from masked_subspace.experiments.settings import SETTINGS, Cell, FitSetting, cells, paper_entry, paper_numbers, resolve
 from masked_subspace.experiments.settings import table_entry as entry_of
 from masked_subspace.registry import METHODS, SettingError, make_estimator
 
@@ -51,7 +51,7 @@ def test_the_literal_setting_differs_from_the_papers_only_in_the_masks_direction
 
 def test_auto_gives_rmsc_nothing_but_the_number_of_clusters():
     for dataset in entry_of("table2")["datasets"] + ["mnist-1000"]:
-        assert resolve("auto", "rmsc", dataset) == Fit("rmsc")
+        assert resolve("auto", "rmsc", dataset) == FitSetting("rmsc")
 
 
 def test_a_tuned_row_exists_only_where_it_was_tuned():
@@ -90,7 +90,7 @@ def test_the_papers_numbers_as_printed():
 
 def test_keys_depend_on_what_determines_a_cell_and_on_nothing_else():
     def keys(data="d", trial=0, setting="auto", table="table1", **parameters):
-        return cell_keys(Cell(table, "bmsc", setting, "orl", trial, Fit("bmsc", parameters)), data)
+        return cell_keys(Cell(table, "bmsc", setting, "orl", trial, FitSetting("bmsc", parameters)), data)
 
     assert keys() == keys(setting="paper", table="table2")
     different = [keys(), keys(data="e"), keys(trial=1), keys(sparsity=0.1), keys(sparsity=0.2)]

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from counting import count
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import issparse
 from sklearn.base import clone
@@ -33,9 +34,9 @@ def fitted(model: Any, X: Any, told: dict[str, Any]) -> Any:
         try:
             model.fit(X, **told)
         except (ValueError, TypeError) as error:
-            event("refused")
+            count("fits refused")
             return str(error)
-    event("fitted")
+    count("fits")
     return model
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counting import MEASURED
 
 from masked_subspace import BMSC, GMSC, RMSC
 from masked_subspace.baselines import BDR, EDSC, LRR, LSR, SSC, SSCOMP, EnSC, SoftS3C
@@ -59,6 +60,7 @@ def test_fits_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for number in range(FITS):
         fit(number)
     after = used(tmp_path)
+    MEASURED["soak"] = {"fits": FITS, "before": before, "after": after}
     assert after["megabytes"] <= before["megabytes"] + 50
     for name in ("descriptors", "threads", "files"):
         assert after[name] <= before[name] + 1, name

@@ -253,3 +253,11 @@ def test_pairs_by_name_and_by_row(tmp_path):
 def test_pairs_errors_name_the_line(tmp_path, text, message):
     with pytest.raises(InputError, match=message):
         read_pairs(write(tmp_path / "p.csv", text), NAMED)
+
+
+@pytest.mark.parametrize(("line", "said"), [("5,6", "has 2 values where 3"), ("5,6,7,8", "has 4 values where 3")])
+def test_lines_too_short_or_too_long_are_named(tmp_path, line, said):
+    path = tmp_path / "a.csv"
+    path.write_text(f"a,b,c\n1,2,3\n{line}\n7,8,9\n")
+    with pytest.raises(InputError, match=rf"line 3 {said} are expected"):
+        read_samples(path)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from masked_subspace.label.diffusion import CLUSTER_WORTH, cluster_worth, spread_labels, visit_densities
+from masked_subspace.label.diffusion import CLUSTER_WEIGHT, cluster_weight, spread_labels, visit_densities
 from masked_subspace.label.embedding import normalized_graph
 
 
@@ -34,7 +34,7 @@ def test_two_anchors_correct_a_wrong_start():
     anchors = np.full(40, -1)
     anchors[[0, 39]] = [0, 1]
     start = np.random.default_rng(0).integers(0, 2, 40)
-    labels = spread_labels(two_camps(), start, anchors, 2, worth=3.0)
+    labels = spread_labels(two_camps(), start, anchors, 2, weight=3.0)
     np.testing.assert_array_equal(labels, np.repeat([0, 1], 20))
 
 
@@ -58,7 +58,7 @@ def test_a_dense_cluster_does_not_swallow_a_star_beside_it():
     anchors[[0, 39]] = [0, 1]
     start = np.repeat([0, 1], 20)
     start[21:27] = 0
-    labels = spread_labels(csr_array(W), start, anchors, 2, worth=10.0)
+    labels = spread_labels(csr_array(W), start, anchors, 2, weight=10.0)
     np.testing.assert_array_equal(labels, np.repeat([0, 1], 20))
 
 
@@ -89,7 +89,7 @@ def test_settle_has_the_last_word():
         overruled[5] = 1
         return overruled
 
-    labels = spread_labels(two_camps(), np.repeat([0, 1], 20), anchors, 2, settle=settle)
+    labels = spread_labels(two_camps(), np.repeat([0, 1], 20), anchors, 2, assign=settle)
     assert labels[5] == 1
     assert (np.delete(labels[:20], 5) == 0).all()
 
@@ -99,6 +99,6 @@ def test_a_cluster_is_worth_the_odds_that_the_anchors_give_it():
     nobody, right, half = (np.full(20, -1) for _ in range(3))
     right[[0, 1, 10, 11]] = [0, 0, 1, 1]
     half[[0, 1, 10, 11]] = [0, 1, 1, 0]
-    assert cluster_worth(free, nobody) == CLUSTER_WORTH
-    assert cluster_worth(free, right) == 14.0
-    assert cluster_worth(free, half) == pytest.approx(4.0)
+    assert cluster_weight(free, nobody) == CLUSTER_WEIGHT
+    assert cluster_weight(free, right) == 14.0
+    assert cluster_weight(free, half) == pytest.approx(4.0)

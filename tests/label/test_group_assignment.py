@@ -22,7 +22,7 @@ def test_groups_that_all_exclude_each_other_are_assigned_at_the_least_cost(seed)
     rng = np.random.default_rng(seed)
     cost = rng.uniform(size=(6, 4))
     known = KnownPairs.of(6, [[0, 1], [2, 3], [4, 5]], [[0, 2], [0, 4], [2, 4]])
-    labels = GroupAssigner(known, 4, np.full(6, -1)).settle(np.zeros(6, dtype=int), cost)
+    labels = GroupAssigner(known, 4, np.full(6, -1)).assign(np.zeros(6, dtype=int), cost)
     assert known.violations(labels) == 0
     assert cost[np.arange(6), labels].sum() == pytest.approx(cheapest(cost, 4, known))
 
@@ -40,7 +40,7 @@ def test_any_pairs_that_can_be_kept_are_kept(seed, n_clusters):
     # The costs point away from the truth.
     cost = rng.uniform(size=(300, n_clusters))
     cost[np.arange(300), truth] += 1
-    labels = GroupAssigner(known, n_clusters, anchors).settle(cost.argmin(axis=1), cost)
+    labels = GroupAssigner(known, n_clusters, anchors).assign(cost.argmin(axis=1), cost)
     assert known.violations(labels) == 0
     np.testing.assert_array_equal(labels[anchors >= 0], anchors[anchors >= 0])
     free = known.group < 0
@@ -52,7 +52,7 @@ def test_a_long_chain_of_conflicts_needs_no_luck():
     chain = np.stack([np.arange(399), np.arange(1, 400)], axis=1)
     known = KnownPairs.of(400, None, np.random.default_rng(0).permutation(chain))
     cost = np.random.default_rng(1).uniform(size=(400, 2))
-    labels = GroupAssigner(known, 2, np.full(400, -1)).settle(cost.argmin(axis=1), cost)
+    labels = GroupAssigner(known, 2, np.full(400, -1)).assign(cost.argmin(axis=1), cost)
     assert (labels[:-1] != labels[1:]).all()
 
 
@@ -60,4 +60,4 @@ def test_pairs_that_cannot_be_kept_are_refused():
     known = KnownPairs.of(3, None, [[0, 1], [1, 2], [0, 2]])
     assigner = GroupAssigner(known, 2, np.full(3, -1))
     with pytest.raises(ValueError, match=r"n_clusters=2.*raise n_clusters"):
-        assigner.settle(np.zeros(3, dtype=int), np.zeros((3, 2)))
+        assigner.assign(np.zeros(3, dtype=int), np.zeros((3, 2)))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from masked_subspace.label.diffusion import CLUSTER_WORTH, CONTINUE, cluster_worth, spread_labels
+from masked_subspace.label.diffusion import CLUSTER_WEIGHT, DAMPING, cluster_weight, spread_labels
 from masked_subspace.label.eigen import leading_eigenpairs
 from masked_subspace.label.embedding import (
     diffusion_weights,
@@ -143,9 +143,9 @@ def test_an_isolated_sample_follows_the_largest_cosine_of_either_sign():
 
 
 def test_constants_of_the_labelling_step():
-    assert (ANCHOR_WEIGHT, CONTINUE, CLUSTER_WORTH) == (0.1, 0.95, 10.0)
+    assert (ANCHOR_WEIGHT, DAMPING, CLUSTER_WEIGHT) == (0.1, 0.95, 10.0)
     assert [restarts_for(n) for n in (1000, 20_000, 20_001, 200_001)] == [20, 20, 5, 2]
-    assert cluster_worth(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])) == (2 + 10) / (1 + 1)
+    assert cluster_weight(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])) == (2 + 10) / (1 + 1)
 
 
 def test_labels_spread_by_the_densities_of_the_walk():
@@ -169,4 +169,4 @@ def test_labels_spread_by_the_densities_of_the_walk():
         if np.array_equal(new, current):
             break
         current = new
-    np.testing.assert_array_equal(spread_labels(W, labels, anchors, 2, alpha=0.9, worth=4.0), current)
+    np.testing.assert_array_equal(spread_labels(W, labels, anchors, 2, alpha=0.9, weight=4.0), current)

@@ -9,7 +9,7 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.label.communities import find_communities
 from masked_subspace.label.consensus import modularity
 from masked_subspace.label.labeler import Evidence, label_graph
-from masked_subspace.label.modularity import link_shares, modularity_cut
+from masked_subspace.label.modularity import _merged, _two_parts, link_shares, modularity_cut
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 
 
@@ -131,3 +131,27 @@ def test_the_cut_is_a_parameter_and_keeps_what_is_known(estimator, noisy):
 def test_same_seed_same_labels_on_one_thread_or_two(noisy):
     one, two = (RMSC(4, cut="modularity", random_state=3, n_jobs=jobs).fit(noisy[0]).labels_ for jobs in (1, 2))
     np.testing.assert_array_equal(one, two)
+
+
+def test_the_two_clusters_are_merged_whose_union_costs_least():
+    """Two large clusters and two small ones, each two tied by one link: chance alone would tie the large ones more."""
+    W = np.zeros((28, 28))
+    for start, size in ((0, 10), (10, 10), (20, 4), (24, 4)):
+        W[start : start + size, start : start + size] = 1
+    W[0, 10] = W[10, 0] = W[20, 24] = W[24, 20] = 1
+    np.fill_diagonal(W, 0)
+    labels = np.repeat(np.arange(4), (10, 10, 4, 4)).astype(np.int32)
+    merged = _merged(csr_array(W), labels, 3, resolution=1.0)
+    np.testing.assert_array_equal(merged, np.repeat([0, 1, 2, 2], (10, 10, 4, 4)))
+
+
+def test_a_community_is_split_at_a_finer_resolution():
+    """At the resolution at which it was found it is whole, so finer ones are tried."""
+    W = np.kron(np.eye(2), np.ones((6, 6)))
+    W[0, 6] = W[6, 0] = 1
+    np.fill_diagonal(W, 0)
+    order = np.arange(12, dtype=np.int32)
+    assert find_communities(csr_array(W), 0.02, order).max() == 0
+    part = _two_parts(csr_array(W), 0.02, order)
+    assert part is not None
+    assert set(np.flatnonzero(part).tolist()) in (set(range(6)), set(range(6, 12)))

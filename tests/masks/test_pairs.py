@@ -168,3 +168,11 @@ def test_apart_mask_forbids_cannot_links_and_the_diagonal():
     forbidden = np.eye(4, dtype=bool)
     forbidden[[0, 1, 2, 2], [2, 2, 0, 1]] = True
     np.testing.assert_array_equal(allowed, ~forbidden)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 8, 9])
+def test_no_edge_ties_a_sample_to_itself(size):
+    known = KnownPairs.of(12, [[0, i] for i in range(1, size)])
+    source, target = known.must_link_edges(12)
+    assert len(source) > 0
+    assert (source != target).all()

@@ -121,3 +121,13 @@ def test_many_uncertain_samples_reach_the_headline(run):
     found = verdict(replace(run, structure=0.9, certainty=np.linspace(0.2, 0.9, 120)))
     assert found["tone"] == "fair"
     assert found["headline"].endswith("with many uncertain samples")
+
+
+def test_unknown_values_are_counted_and_their_error_told(run):
+    found = verdict(replace(run, missing={"count": 120, "share": 0.25, "error": 0.4}))
+    told = point(found, "Unknown values")
+    assert told.startswith("120 values (25.0%) were unknown")
+    assert "40% of the error" in told
+    poor = verdict(replace(run, missing={"count": 120, "share": 0.25, "error": 1.0}))
+    assert "could not be told better than by their mean" in point(poor, "Unknown values")
+    assert point(verdict(run), "Unknown values") is None

@@ -11,9 +11,9 @@ from masked_subspace.masks.soft import ArrayMask, LabelMask
 from masked_subspace.metrics import sparsity as mean_nonzeros
 from masked_subspace.represent.continuation import continuation
 from masked_subspace.represent.dense import near_ties
-from masked_subspace.represent.dense.blocks import FinishedRow, Outcome, run_freezing
 from masked_subspace.represent.dense.lazy import LazyPass
 from masked_subspace.represent.dense.lazy_problem import LazyProblem
+from masked_subspace.represent.dense.running import FinishedRow, Outcome, run_freezing
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings

@@ -15,9 +15,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
 from importlib.util import find_spec
-from typing import Any, Protocol, TextIO, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, runtime_checkable
 
 from masked_subspace._common.types import Record
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
 
 Item = TypeVar("Item")
 
@@ -62,7 +66,7 @@ class TerminalEvents:
         from rich.console import Console
 
         self._console = Console(file=stream or sys.stderr)
-        self._bars: Any = None
+        self._bars: Progress | None = None
         self._tasks: Record = {}
 
     def started(self, name: str, total: int | None = None) -> None:
@@ -76,13 +80,13 @@ class TerminalEvents:
 
     def advanced(self, name: str, done: int, note: str = "") -> None:
         """Move a bar."""
-        if name in self._tasks:
+        if self._bars is not None and name in self._tasks:
             self._bars.update(self._tasks[name], completed=done, note=_plain(note))
 
     def finished(self, name: str) -> None:
         """Close a bar; the last one clears the screen."""
         task = self._tasks.pop(name, None)
-        if task is not None:
+        if self._bars is not None and task is not None:
             self._bars.remove_task(task)
         if not self._tasks and self._bars is not None:
             self._bars.stop()
@@ -100,7 +104,7 @@ def _plain(text: str) -> str:
     return escape(text)
 
 
-def _bars(console: Any) -> Any:
+def _bars(console: Console) -> Progress:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,

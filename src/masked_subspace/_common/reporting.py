@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+
+from masked_subspace._common.types import MatrixLike
 
 
 class ReportMixin:
@@ -14,7 +15,7 @@ class ReportMixin:
     to those who never ask for one.
     """
 
-    def report(self, path: str | Path, X: Any = None, **about: Any) -> Path:
+    def report(self, path: str | Path, X: MatrixLike | None = None, **about: object) -> Path:
         """Write one HTML file that shows what this clustering did and why.
 
         Parameters

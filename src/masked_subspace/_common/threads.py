@@ -1,10 +1,18 @@
-"""How many threads a fit may use."""
+"""How many threads a fit may use, and work that is shared among them."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
+from threadpoolctl import threadpool_limits
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -16,3 +24,28 @@ def thread_count(n_jobs: int | None) -> int:
         return max(1, int(effective_n_jobs(n_jobs)))
     allowed = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(int(cpu_count()), int(allowed))) if allowed.isdigit() else max(1, int(cpu_count()))
+
+
+class OrderedMap(Protocol):
+    """`map`, all results at once and in order."""
+
+    def __call__(self, work: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]: ...
+
+
+@contextmanager
+def ordered_map(n_threads: int) -> Iterator[OrderedMap]:
+    """A `map` over threads. BLAS stays on one thread in each: its own threads would fight with these."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        if n_threads == 1:
+            yield _in_turn
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+
+            def shared(work: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
+                return list(pool.map(work, items))
+
+            yield shared
+
+
+def _in_turn(work: Callable[[Item], Made], items: Iterable[Item]) -> list[Made]:
+    return [work(item) for item in items]

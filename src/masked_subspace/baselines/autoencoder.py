@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def infer_image_shape(n_features: int, image_shape: tuple[int, int] | None) -> t
     return (side, side) if side * side == n_features else (1, n_features)
 
 
-def build_autoencoder(torch: Any, settings: AutoencoderSettings) -> tuple[Any, Any]:
+def build_autoencoder(torch: ModuleType, settings: AutoencoderSettings) -> tuple[Any, Any]:
     """Encoder and mirrored decoder; the decoder's output is cut to the image's size afterwards."""
     channels = (1, *settings.filters)
     encoder: list[Any] = []
@@ -109,7 +110,7 @@ def train_codes(
 
 
 def _train(
-    torch: Any,
+    torch: ModuleType,
     X: FloatArray,
     image_shape: tuple[int, int],
     settings: AutoencoderSettings,

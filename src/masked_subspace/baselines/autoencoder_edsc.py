@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.autoencoder import (
     AutoencoderSettings,
     import_torch,
@@ -20,6 +20,9 @@ from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.rows.checks import refuse_entrywise
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 @documented
@@ -117,7 +120,7 @@ class AutoencoderEDSC(EDSC):
         center: bool = False,
         normalize: bool = False,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -147,7 +150,7 @@ class AutoencoderEDSC(EDSC):
         self.patience = patience
         self.normalize_codes = normalize_codes
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags

@@ -7,13 +7,11 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
-from typing import Any
-
-from sklearn.utils._param_validation import Interval
 
 from masked_subspace._common.progress import events_for, iteration_reporter
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
@@ -45,7 +43,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
         center: bool,
         normalize: bool,
         constraints: str,
-        random_state: Any,
+        random_state: RandomSeed,
         n_jobs: int | None,
         verbose: int,
     ) -> None:

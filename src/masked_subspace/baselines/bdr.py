@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import njit
 from scipy.sparse.linalg import LinearOperator, lobpcg
-from sklearn.utils._param_validation import StrOptions
 
 from masked_subspace._common.symmetric_eigen import smallest_eigenpairs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import StrOptions
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
@@ -102,7 +101,7 @@ def smallest_eigenvectors(B: FloatArray, count: int, start: FloatArray | None) -
     return smallest_eigenpairs(np.diag(degree) - B, count)[1]
 
 
-def _as_operator(product: Callable[[FloatArray], FloatArray], B: FloatArray) -> Any:
+def _as_operator(product: Callable[[FloatArray], FloatArray], B: FloatArray) -> LinearOperator:
     return LinearOperator(B.shape, matvec=lambda v: product(v.reshape(-1, 1)), matmat=product, dtype=B.dtype)
 
 
@@ -218,7 +217,7 @@ class BDR(BaselineClusterer):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils._param_validation import Interval
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
@@ -158,7 +157,7 @@ class EDSC(BaselineClusterer):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

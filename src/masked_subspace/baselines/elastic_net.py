@@ -18,7 +18,13 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.baselines.elastic_net_kernels import add_violators, improve_block, residual_block
+from masked_subspace.baselines.elastic_net_kernels import (
+    Codes,
+    Samples,
+    add_violators,
+    improve_block,
+    residual_block,
+)
 from masked_subspace.baselines.result import block_length
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
@@ -81,38 +87,28 @@ def solve_elastic_net(
     )
 
 
-class _ActiveSets:
-    """The list of atoms of each sample of a block, in arrays that grow together."""
-
-    def __init__(self, n_samples: int, capacity: int) -> None:
-        self.support = np.zeros((n_samples, capacity), dtype=np.int64)
-        self.coef = np.zeros((n_samples, capacity))
-        self.size = np.zeros(n_samples, dtype=np.int64)
-
-    def fill(self, start: csr_array) -> None:
-        self.reserve(int(np.diff(start.indptr).max(initial=0)))
-        for i in range(len(self.size)):
+def _started(start: csr_array | None, n_samples: int) -> Codes:
+    """Lists with the atoms of `start`, and room for more."""
+    longest = 0 if start is None else int(np.diff(start.indptr).max(initial=0))
+    shape = (n_samples, max(longest, 2 * _ATOMS_A_ROUND))
+    codes = Codes(np.zeros(shape, np.int64), np.zeros(shape), np.zeros(n_samples, np.int64))
+    if start is not None:
+        for i in range(n_samples):
             piece = slice(start.indptr[i], start.indptr[i + 1])
-            self.size[i] = piece.stop - piece.start
-            self.support[i, : self.size[i]] = start.indices[piece]
-            self.coef[i, : self.size[i]] = start.data[piece]
+            codes.size[i] = size = piece.stop - piece.start
+            codes.support[i, :size] = start.indices[piece]
+            codes.coef[i, :size] = start.data[piece]
+    return codes
 
-    def reserve(self, extra: int) -> None:
-        short = int(self.size.max(initial=0)) + extra - self.support.shape[1]
-        if short > 0:
-            wider = ((0, 0), (0, max(short, self.support.shape[1] // 2)))
-            self.support = np.pad(self.support, wider)
-            self.coef = np.pad(self.coef, wider)
 
-    def to_csr(self, n_columns: int, dtype: np.dtype) -> csr_array:
-        taken = np.arange(self.support.shape[1]) < self.size[:, None]
-        indptr = np.concatenate([[0], np.cumsum(self.size)])
-        matrix = csr_array(
-            (self.coef[taken].astype(dtype), self.support[taken].astype(np.int32), indptr),
-            shape=(len(self.size), n_columns),
-        )
-        matrix.sort_indices()
-        return matrix
+def _with_room(codes: Codes, extra: int) -> Codes:
+    """The same with room for `extra` atoms in each list."""
+    capacity = codes.support.shape[1]
+    short = int(codes.size.max(initial=0)) + extra - capacity
+    if short <= 0:
+        return codes
+    wider = ((0, 0), (0, max(short, capacity // 2)))
+    return Codes(np.pad(codes.support, wider), np.pad(codes.coef, wider), codes.size)
 
 
 @dataclass(frozen=True)
@@ -130,35 +126,26 @@ def _solve_block(shared: _Shared, block: tuple[int, int]) -> ElasticNetSolution:
     piece = slice(*block)
     targets = np.ascontiguousarray(problem.targets[piece], dtype=dictionary.dtype)
     lasso, ridge = problem.lasso[piece].astype(np.float64), problem.ridge[piece].astype(np.float64)
+    weights = problem.weights(*block) if problem.weights is not None else np.empty((0, 0))
+    gram = shared.gram if shared.gram is not None else np.empty((0, 0), dtype=dictionary.dtype)
     own = problem.own[piece].astype(np.int64)
-    has_weights = problem.weights is not None
-    weights = problem.weights(*block) if problem.weights is not None else np.empty((1, 1))
-    has_gram = shared.gram is not None
-    gram = shared.gram if shared.gram is not None else np.empty((1, 1), dtype=dictionary.dtype)
+    samples = Samples(dictionary, targets, lasso, ridge, own, gram, weights)
 
-    sets = _ActiveSets(len(targets), 2 * _ATOMS_A_ROUND)
-    if shared.start is not None:
-        sets.fill(shared.start[piece])
+    codes = _started(None if shared.start is None else shared.start[piece], len(targets))
     rows = np.arange(len(targets))
     worst, left = np.zeros(len(targets)), np.zeros(len(targets))
     n_rounds = 0
     while len(rows) and n_rounds < shared.max_rounds:
         n_rounds += 1
         if n_rounds > 1 or shared.start is not None:
-            left[rows] = improve_block(
-                rows, dictionary, targets, gram, has_gram, lasso, ridge, weights, has_weights,
-                sets.support, sets.size, sets.coef, 0.1 * tol,
-            )  # fmt: skip
-        sets.reserve(_ATOMS_A_ROUND)
+            left[rows] = improve_block(rows, samples, codes, 0.1 * tol)
+        codes = _with_room(codes, _ATOMS_A_ROUND)
         residual = np.empty((len(rows), targets.shape[1]), dtype=dictionary.dtype)
-        residual_block(rows, dictionary, targets, sets.support, sets.size, sets.coef, residual)
-        worst[rows] = add_violators(
-            rows, residual @ dictionary.T, own, lasso, weights, has_weights,
-            sets.support, sets.size, sets.coef, _ATOMS_A_ROUND, tol,
-        )  # fmt: skip
+        residual_block(rows, dictionary, targets, codes, residual)
+        worst[rows] = add_violators(rows, residual @ dictionary.T, samples, codes, _ATOMS_A_ROUND, tol)
         rows = rows[worst[rows] > 0]
     # Lists of unfinished samples end with atoms that were added but never tried: their coefficient is 0.
-    coefficients = sets.to_csr(len(dictionary), dictionary.dtype)
+    coefficients = codes.to_csr(len(dictionary), dictionary.dtype)
     coefficients.eliminate_zeros()
     violation = float(np.maximum(worst / lasso, left).max(initial=0.0))
     return ElasticNetSolution(coefficients, n_rounds, violation, len(rows) == 0 and violation <= tol)

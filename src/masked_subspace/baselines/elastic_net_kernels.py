@@ -7,12 +7,47 @@ All are serial and release the GIL: `elastic_net.py` runs one block of samples i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from scipy.sparse import csr_array
+
+from masked_subspace._common.types import FloatArray, IntArray
 
 _PIVOT = 1e-12  # a relative pivot below this: the active atoms are dependent, coordinate descent goes on alone
 _SWEEPS_BETWEEN_STEPS = 8
 _MAX_SWEEPS = 2000
+
+
+class Codes(NamedTuple):
+    """The atoms of each sample of a block, and their coefficients."""
+
+    support: IntArray  # b × l
+    coef: FloatArray  # b × l
+    size: IntArray  # b, how many entries of a row are in use
+
+    def to_csr(self, n_columns: int, dtype: np.dtype) -> csr_array:
+        taken = np.arange(self.support.shape[1]) < self.size[:, None]
+        indptr = np.concatenate([[0], np.cumsum(self.size)])
+        matrix = csr_array(
+            (self.coef[taken].astype(dtype), self.support[taken].astype(np.int32), indptr),
+            shape=(len(self.size), n_columns),
+        )
+        matrix.sort_indices()
+        return matrix
+
+
+class Samples(NamedTuple):
+    """The problems of a block of samples."""
+
+    dictionary: FloatArray  # atoms × d
+    targets: FloatArray  # b × d
+    lasso: FloatArray  # b, l₁
+    ridge: FloatArray  # b, l₂
+    own: IntArray  # b, the atom that is the sample itself, −1 where none is
+    gram: FloatArray  # A Aᵀ; without rows it is computed where it is needed
+    weights: FloatArray  # b × atoms; without rows all are 1
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -187,13 +222,15 @@ def solve_restricted(gram, target, prices, ridge, coef, tol):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def improve_block(
-    rows, dictionary, targets, gram, has_gram, lasso, ridge, weights, has_weights, support, size, coef, tol
-):
+def improve_block(rows: IntArray, samples: Samples, codes: Codes, tol: float) -> FloatArray:
     """Solve the restricted problem of each sample in `rows`; afterwards its list holds only its nonzero atoms.
 
     Returns what is left of each one's violation, as a share of its l₁.
     """
+    dictionary, targets, gram, weights = samples.dictionary, samples.targets, samples.gram, samples.weights
+    lasso, ridge = samples.lasso, samples.ridge
+    support, coef, size = codes.support, codes.coef, codes.size
+    has_gram, has_weights = gram.shape[0] > 0, weights.shape[0] > 0
     left = np.zeros(rows.shape[0])
     dimension = dictionary.shape[1]
     for index in range(rows.shape[0]):
@@ -231,8 +268,9 @@ def improve_block(
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def residual_block(rows, dictionary, targets, support, size, coef, out):
+def residual_block(rows: IntArray, dictionary: FloatArray, targets: FloatArray, codes: Codes, out: FloatArray) -> None:
     """out[index] = x_i − Σ_j c_j a_j for each sample i = rows[index]."""
+    support, coef, size = codes.support, codes.coef, codes.size
     for index in range(rows.shape[0]):
         i = rows[index]
         out[index] = targets[i]
@@ -244,8 +282,13 @@ def residual_block(rows, dictionary, targets, support, size, coef, out):
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def add_violators(rows, correlations, own, lasso, weights, has_weights, support, size, coef, n_add, tol):
+def add_violators(
+    rows: IntArray, correlations: FloatArray, samples: Samples, codes: Codes, n_add: int, tol: float
+) -> FloatArray:
     """Append to each list the `n_add` atoms that break |a_jᵀr| ≤ l₁ w_j most; returns the largest excess per sample."""
+    own, lasso, weights = samples.own, samples.lasso, samples.weights
+    support, coef, size = codes.support, codes.coef, codes.size
+    has_weights = weights.shape[0] > 0
     worst = np.zeros(rows.shape[0])
     best = np.empty(n_add)
     which = np.empty(n_add, dtype=np.int64)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
@@ -119,7 +117,7 @@ class EnSC(BaselineClusterer):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any
 
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import Interval
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.base import BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
@@ -63,7 +62,7 @@ class NeighborGraph(BaselineClusterer):
         center: bool = True,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

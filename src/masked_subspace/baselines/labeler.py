@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
+from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, Matrix
 from masked_subspace.label.graph import power_graph
 from masked_subspace.label.labeler import Evidence, GraphLabeler, Labeling, label_graph
 
@@ -33,7 +32,7 @@ class BaselineLabeler(GraphLabeler):
         )
         self.threshold = threshold
 
-    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling:
+    def label(self, representation: Matrix, evidence: Evidence, seed: int) -> Labeling:
         return super().label(keep_mass(representation, self.threshold), evidence, seed)
 
 
@@ -43,14 +42,14 @@ class LowRankLabeler(GraphLabeler):
     Z of LRR is not symmetric, so this is its SVD and not the one of its symmetric part.
     """
 
-    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling:
+    def label(self, representation: Matrix, evidence: Evidence, seed: int) -> Labeling:
         if self.affinity != "shape-interaction":
             return super().label(representation, evidence, seed)
         W = skinny_graph(representation, self.power)
         return label_graph(W, self.n_clusters, self.n_components, evidence, seed, cut=self.cut)
 
 
-def keep_mass(Z: Any, share: float) -> csr_array:
+def keep_mass(Z: Matrix, share: float) -> csr_array:
     """thr(C, ρ): of each row the largest |z| whose sum reaches ρ‖z‖₁."""
     links = csr_array(Z)
     if share >= 1:
@@ -69,9 +68,9 @@ def keep_mass(Z: Any, share: float) -> csr_array:
     return csr_array((links.data[kept], links.indices[kept], indptr), shape=links.shape)
 
 
-def skinny_graph(Z: Any, power: float) -> csr_array:
+def skinny_graph(Z: Matrix, power: float) -> csr_array:
     """W = (M Mᵀ)^power, M = U Σ^½ with unit rows; U are the singular vectors on the side of the atoms."""
-    dense: FloatArray = Z.toarray() if issparse(Z) else np.asarray(Z)
+    dense: FloatArray = as_dense(Z)
     # Row i of Z is column i of the published Z, so its left singular vectors are the eigenvectors of ZᵀZ.
     squares, U = eigenpairs(dense.T @ dense)
     kept = squares > 1e-8 * squares[-1]  # σ > 1e-4 σ₁

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 from scipy.linalg import cho_solve, cholesky
 from scipy.linalg.blas import dsyrk, dtrmm, get_blas_funcs
 from scipy.linalg.lapack import dpotrf, dtrtri
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
@@ -52,7 +51,7 @@ def ridge_projection(X: FloatArray, ridge: float, *, zero_diagonal: bool = False
     return Z
 
 
-def _half_by_features(rows: FloatArray, ridge: float, dtype: Any) -> FloatArray:
+def _half_by_features(rows: FloatArray, ridge: float, dtype: npt.DTypeLike) -> FloatArray:
     """The lower triangle of YYᵀ with Y = XL⁻ᵀ and LLᵀ = XᵀX + λI.
 
     L⁻¹ and a triangular product are faster than solving for n right-hand sides; BLAS reads `rows` as Xᵀ and writes
@@ -134,7 +133,7 @@ class LSR(BaselineClusterer):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

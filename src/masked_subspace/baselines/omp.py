@@ -4,32 +4,42 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array, vstack
-from sklearn.utils._param_validation import Interval
 
-from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace._common.types import FloatArray, IntArray, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
-from masked_subspace.baselines.elastic_net_kernels import residual_block
+from masked_subspace.baselines.elastic_net_kernels import Codes, residual_block
 from masked_subspace.baselines.result import Progress, Representation, block_length
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 
 
+class Pursuit(NamedTuple):
+    """What a block of samples pursues, and the factors of what it has chosen."""
+
+    dictionary: FloatArray  # n × d
+    targets: FloatArray  # b × d
+    banned: IntArray  # b × m, atoms that a sample may not use (−1 fills up)
+    factor: FloatArray  # b × k × k, the Cholesky factor of the Gram matrix of the chosen atoms
+    projection: FloatArray  # b × k, solves it forward
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def grow_codes(  # type: ignore[no-untyped-def]
-    rows, step, correlations, banned, dictionary, targets, support, size, factor, projection, coef
-):
+def grow_codes(rows: IntArray, step: int, correlations: FloatArray, pursuit: Pursuit, codes: Codes) -> None:
     """Add to each running code the atom most correlated with its residual, and refit it.
 
-    `factor[i]` is the Cholesky factor of the Gram matrix of the chosen atoms, `projection[i]` solves it forward; a new
-    atom adds one row to each. `banned[i]` lists atoms that sample i may not use (−1 fills up). A code that has nothing
-    left to gain stops (its size stays below `step + 1`).
+    A new atom adds one row to each factor. A code that has nothing left to gain stops (its size stays below
+    `step + 1`).
     """
+    dictionary, targets, banned = pursuit.dictionary, pursuit.targets, pursuit.banned
+    factor, projection = pursuit.factor, pursuit.projection
+    support, coef, size = codes.support, codes.coef, codes.size
     dimension = dictionary.shape[1]
     for index in range(rows.shape[0]):
         i = rows[index]
@@ -76,7 +86,7 @@ def grow_codes(  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class _Pursuit:
+class _Job:
     X: FloatArray
     n_nonzero: int
     tol: float
@@ -102,13 +112,13 @@ def represent_omp(
     atoms = min(n_nonzero, n_samples - 1)
     n_passes = -(-atoms // n_features)
     blocks = list(block_ranges(n_samples, block_size or block_length(n_samples)))
-    job = _Pursuit(X, min(atoms, n_features), tol, n_passes)
+    job = _Job(X, min(atoms, n_features), tol, n_passes)
     parts = list(local_engine(n_threads).run(_pursue_block, job, blocks))
     codes = csr_array(vstack([code for code, _ in parts], format="csr"))
     return Representation(codes, n_iter=job.n_nonzero, stopping_value=float(np.max([left for _, left in parts])))
 
 
-def _pursue_block(job: _Pursuit, block: tuple[int, int]) -> tuple[csr_array, float]:
+def _pursue_block(job: _Job, block: tuple[int, int]) -> tuple[csr_array, float]:
     """The codes of one block of samples (the mean over its passes), and the largest ‖x − cX‖² left."""
     banned = np.arange(*block)[:, None]
     code, left, used = _pursue_once(job, block, banned)
@@ -119,30 +129,25 @@ def _pursue_block(job: _Pursuit, block: tuple[int, int]) -> tuple[csr_array, flo
     return csr_array(code / job.n_passes) if job.n_passes > 1 else code, left
 
 
-def _pursue_once(job: _Pursuit, block: tuple[int, int], banned: IntArray) -> tuple[csr_array, float, IntArray]:
+def _pursue_once(job: _Job, block: tuple[int, int], banned: IntArray) -> tuple[csr_array, float, IntArray]:
     X, k = job.X, job.n_nonzero
     targets = X[slice(*block)]
     count = len(targets)
-    support = np.full((count, k), -1, dtype=np.int64)
-    size = np.zeros(count, dtype=np.int64)
-    factor, projection, coef = np.zeros((count, k, k)), np.zeros((count, k)), np.zeros((count, k))
+    codes = Codes(np.full((count, k), -1, dtype=np.int64), np.zeros((count, k)), np.zeros(count, dtype=np.int64))
+    pursuit = Pursuit(X, targets, banned, factor=np.zeros((count, k, k)), projection=np.zeros((count, k)))
     rows = np.arange(count)
     left = np.zeros(count)
     residual = targets.copy()
     for step in range(k + 1):
         left[rows] = np.einsum("ij,ij->i", residual, residual)
-        going = (left[rows] >= job.tol) & (size[rows] == step)
+        going = (left[rows] >= job.tol) & (codes.size[rows] == step)
         rows, residual = rows[going], residual[going]
         if step == k or not len(rows):
             break
         # One product finds the next atom of the whole block.
-        grow_codes(rows, step, residual @ X.T, banned, X, targets, support, size, factor, projection, coef)
-        residual_block(rows, X, targets, support, size, coef, residual)
-    taken = np.arange(k) < size[:, None]
-    indptr = np.concatenate([[0], np.cumsum(size)])
-    code = csr_array((coef[taken].astype(X.dtype), support[taken].astype(np.int32), indptr), shape=(count, len(X)))
-    code.sort_indices()
-    return code, float(left.max(initial=0.0)), support
+        grow_codes(rows, step, residual @ X.T, pursuit, codes)
+        residual_block(rows, X, targets, codes, residual)
+    return codes.to_csr(len(X), X.dtype), float(left.max(initial=0.0)), codes.support
 
 
 @documented
@@ -205,7 +210,7 @@ class SSCOMP(BaselineClusterer):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

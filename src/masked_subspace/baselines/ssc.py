@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils._param_validation import StrOptions
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, RandomSeed
+from masked_subspace._common.validation import StrOptions
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
@@ -194,7 +193,7 @@ class SSC(BaselineClusterer):
         center: bool = False,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

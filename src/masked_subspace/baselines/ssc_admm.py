@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -29,11 +30,20 @@ _SPARSE_SHARE = 1 / 16  # below it a loop over the nonzeros beats a dense produc
 _VALUES_ARE_FINITE = {"nnan", "ninf", "nsz", "reassoc", "contract"}  # lets the maxima be vectorised
 
 
+class _Row(NamedTuple):
+    T: FloatArray
+    step: FloatArray
+    moved: FloatArray
+    tilt: float
+    prices: FloatArray  # one number where no weights were given
+
+
 @njit(cache=True, nogil=True, fastmath=_VALUES_ARE_FINITE, forceinline=True)
 def _advance_piece(  # type: ignore[no-untyped-def]
-    T, step, moved, tilt, ones_left, prices, threshold, start, stop
+    row, ones_left, threshold, start, stop
 ):
-    """The columns start..stop of one row; `prices` is one number where no weights were given."""
+    """The columns start..stop of one row."""
+    T, step, moved, tilt, prices = row.T, row.step, row.moved, row.tilt, row.prices
     change, total = 0.0, 0.0
     for j in range(start, stop):
         bound = threshold * (prices[j] if prices.shape[0] > 1 else prices[0])
@@ -60,10 +70,9 @@ def advance(  # type: ignore[no-untyped-def]
     change, sums = np.zeros(T.shape[0]), np.zeros(T.shape[0])
     for i in range(T.shape[0]):
         prices = weights[i] if weights.shape[0] > 1 else weights[0]
-        left, sum_left = _advance_piece(T[i], step[i], moved[i], tilt[i], ones_left, prices, threshold, 0, own[i])
-        right, sum_right = _advance_piece(
-            T[i], step[i], moved[i], tilt[i], ones_left, prices, threshold, own[i] + 1, T.shape[1]
-        )
+        row = _Row(T[i], step[i], moved[i], tilt[i], prices)
+        left, sum_left = _advance_piece(row, ones_left, threshold, 0, own[i])
+        right, sum_right = _advance_piece(row, ones_left, threshold, own[i] + 1, T.shape[1])
         j = own[i]
         z = moved[i, j] - tilt[i] * (ones_left[j] if ones_left.shape[0] > 1 else 0.0)
         T[i, j] += z

@@ -6,7 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -19,6 +19,8 @@ from masked_subspace.bench.cases import Case
 from masked_subspace.bench.plain import plain_iterations
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import SolverResult
+
+Outcome = TypeVar("Outcome")
 
 Row = Record
 _PASSES: tuple[Literal["lazy", "blocked"], ...] = ("lazy", "blocked")
@@ -109,7 +111,7 @@ def warm_up(case: Case, X: FloatArray, y: Array) -> None:
             solve_dense(X[few].astype(dtype), case.settings, soft_mask=case.soft_mask(y[few]), path=path)
 
 
-def timed(action: Callable[[], Any], repeats: int) -> tuple[Any, dict[str, float]]:
+def timed(action: Callable[[], Outcome], repeats: int) -> tuple[Outcome, dict[str, float]]:
     """The last outcome and the median seconds."""
     runs = []
     for _ in range(repeats):

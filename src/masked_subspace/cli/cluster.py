@@ -8,22 +8,25 @@ import time
 from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.provenance import provenance
-from masked_subspace._common.types import Record
+from masked_subspace._common.types import Matrix, Record
 from masked_subspace.cli.exits import CommandError, Exit
-from masked_subspace.cli.fitting import Fit, accepted_by, as_pictures, estimator_for, fit, scores
+from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures, estimator_for, fit, scores
 from masked_subspace.cli.printing import say, say_json
 from masked_subspace.experiments.render import aligned
-from masked_subspace.inputs import KnownPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
+from masked_subspace.inputs import GivenPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
 from masked_subspace.inputs.limits import ARRAY_BYTES
 from masked_subspace.registry import resolve
 from masked_subspace.report import ReportContent, Run, render, run_from_estimator
 from masked_subspace.report.archive import save_run
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,8 @@ class _Job:
 
     options: Namespace
     samples: Samples
-    fitted: Fit
-    pairs: KnownPairs | None
+    fitted: TimedFit
+    pairs: GivenPairs | None
     reading_seconds: float
     notes: tuple[str, ...]
 
@@ -74,7 +77,7 @@ def run(options: Namespace) -> int:
     return Exit.OK
 
 
-def _takes_pairs(estimator: Any) -> bool:
+def _takes_pairs(estimator: BaseEstimator) -> bool:
     return {"must_link", "cannot_link"} <= set(inspect.signature(estimator.fit).parameters)
 
 
@@ -106,7 +109,7 @@ def _reading(options: Namespace) -> ReadOptions:
     )
 
 
-def _content(job: _Job, X: Any) -> ReportContent:
+def _content(job: _Job, X: Matrix) -> ReportContent:
     options, samples, fitted = job.options, job.samples, job.fitted
     name, labels = resolve(options.method).title, fitted.estimator.labels_
     n_clusters = len(np.unique(labels[labels >= 0]))

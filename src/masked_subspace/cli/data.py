@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from typing import Any
 
 from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import CommandError, Exit
@@ -27,7 +26,7 @@ def run(options: Namespace) -> int:
     return Exit.OK
 
 
-def _row(status: DatasetStatus) -> tuple[Any, ...]:
+def _row(status: DatasetStatus) -> tuple[object, ...]:
     size = f"{status.size_bytes / 1e6:.1f} MB" if status.available else "–"
     where = " ".join(part for part in (str(status.location or "to be fetched"), status.remark) if part)
     here = status.source if status.available else "no"

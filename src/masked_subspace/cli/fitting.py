@@ -8,33 +8,38 @@ import sys
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from masked_subspace._common.types import Array, Record
+from masked_subspace._common.matrices import as_dense
+from masked_subspace._common.types import Array, Matrix, Record, RecordView
 from masked_subspace.cli.exits import CommandError, Exit
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+    from sklearn.utils import InputTags
 
 
 @dataclass(frozen=True)
-class Fit:
+class TimedFit:
     """A fitted estimator and what it cost; compiling, which happens once after an installation, is counted apart."""
 
-    estimator: Any
+    estimator: BaseEstimator
     seconds: float
     cpu_seconds: float
     warnings: tuple[str, ...]
     compile_seconds: float = 0.0
 
 
-def fit(estimator: Any, X: Any, known: Mapping[str, Any] | None = None) -> Fit:
+def fit(estimator: BaseEstimator, X: Matrix, known: RecordView | None = None) -> TimedFit:
     """Fit; a refusal of the estimator (bad values, too few samples) is an input error, of a parameter a usage error."""
-    from sklearn.utils._param_validation import InvalidParameterError
+    from masked_subspace._common.validation import InvalidParameterError
 
     name = type(estimator).__name__
     ours = type(estimator).__module__.startswith("masked_subspace.")
@@ -56,7 +61,7 @@ def fit(estimator: Any, X: Any, known: Mapping[str, Any] | None = None) -> Fit:
     seconds = time.perf_counter() - started
     texts = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning))
     compiling = min(seconds, compiled())
-    return Fit(estimator, seconds - compiling, time.process_time() - cpu_started, tuple(texts), compiling)
+    return TimedFit(estimator, seconds - compiling, time.process_time() - cpu_started, tuple(texts), compiling)
 
 
 @contextmanager
@@ -83,7 +88,7 @@ def _outermost(marks: Sequence[tuple[float, bool]]) -> float:
     return total
 
 
-def estimator_for(options: Namespace, X: Any) -> Any:
+def estimator_for(options: Namespace, X: Matrix) -> BaseEstimator:
     """The method that was asked for, ready for this data."""
     from masked_subspace.registry import make_estimator, resolve
 
@@ -104,7 +109,7 @@ def estimator_for(options: Namespace, X: Any) -> Any:
     return estimator
 
 
-def accepted_by(estimator: Any, X: Any, limit: int) -> tuple[Any, tuple[str, ...]]:
+def accepted_by(estimator: BaseEstimator, X: Matrix, limit: int) -> tuple[Matrix, tuple[str, ...]]:
     """X as the estimator takes it: a sparse matrix becomes dense only where it must and where it fits."""
     if not issparse(X) or _tags(estimator).sparse:
         return X, ()
@@ -115,10 +120,10 @@ def accepted_by(estimator: Any, X: Any, limit: int) -> tuple[Any, tuple[str, ...
             "choose another --method or raise --max-gb",
             Exit.INPUT,
         )
-    return X.toarray(), (f"the sparse matrix is made dense for {type(estimator).__name__}",)
+    return as_dense(X), (f"the sparse matrix is made dense for {type(estimator).__name__}",)
 
 
-def _tags(estimator: Any) -> Any:
+def _tags(estimator: BaseEstimator) -> InputTags:
     from sklearn.utils import get_tags
 
     return get_tags(estimator).input_tags
@@ -159,7 +164,7 @@ def wants_progress(options: Namespace) -> int:
     return int(not options.quiet and not options.json and sys.stderr.isatty())
 
 
-def as_pictures(X: Any, shape: tuple[int, ...] | None) -> npt.NDArray[np.uint8] | None:
+def as_pictures(X: Matrix, shape: tuple[int, ...] | None) -> npt.NDArray[np.uint8] | None:
     """Rows as gray pictures 0..255; colour becomes its mean; None if rows are no pictures."""
     if shape is None or len(shape) not in (2, 3) or issparse(X):
         return None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
-from typing import Any
 
+from masked_subspace._common.types import RecordView
 from masked_subspace.inputs.text import clean_text
 
 
@@ -16,7 +15,7 @@ def say(options: Namespace, text: str) -> None:
         sys.stdout.write("\n".join(clean_text(line) for line in text.split("\n")) + "\n")
 
 
-def say_json(options: Namespace, value: Mapping[str, Any]) -> None:
+def say_json(options: Namespace, value: RecordView) -> None:
     """Print for a machine, if --json was asked for."""
     if options.json:
         from masked_subspace.report.archive import to_json

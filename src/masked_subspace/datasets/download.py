@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -72,7 +71,7 @@ class BoundedTransfer:
     part: Path
     limits: Limits
 
-    def __call__(self, url: str, output_file: str, pooch: Any, check_only: bool = False) -> None:  # noqa: ARG002
+    def __call__(self, url: str, output_file: str, pooch: object, check_only: bool = False) -> None:  # noqa: ARG002
         if self.file.checksum is None:
             self.part.unlink(missing_ok=True)
         deadline = time.monotonic() + self.limits.total_seconds

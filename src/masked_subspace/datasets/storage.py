@@ -6,9 +6,9 @@ import hashlib
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masked_subspace._common.files import write_with
 from masked_subspace._common.types import Array
@@ -64,7 +64,7 @@ def read_npz(path: Path, origin: str) -> ImageSet:
     return checked(X, y, shape, origin, str(path))
 
 
-def checked(X: Array, y: Array, shape: Any, origin: str, place: str) -> ImageSet:
+def checked(X: Array, y: Array, shape: npt.ArrayLike, origin: str, place: str) -> ImageSet:
     """Make sure that the three arrays fit together."""
     height_width = np.asarray(shape)
     complaint = None

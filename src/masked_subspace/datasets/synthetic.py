@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Bunch, check_random_state
 
 from masked_subspace.datasets.arrangement import Bases, draw_bases
-from masked_subspace.datasets.blocks import Block, collect, stream_to_disk
+from masked_subspace.datasets.streaming import SampleBlock, collect, stream_to_disk
 
 _STREAMS = ("bases", "order", "coefficients", "noise", "outliers", "signs", "missing")
 
@@ -164,7 +164,7 @@ class _Recipe:
         target: NDArray[np.intp],
         streams: dict[str, np.random.Generator],
         block_size: int,
-    ) -> Iterator[Block]:
+    ) -> Iterator[SampleBlock]:
         """Consume each random stream in row order, so that the cut into blocks leaves no trace."""
         for start in range(0, len(target), block_size):
             labels = target[start : start + block_size]
@@ -178,7 +178,7 @@ class _Recipe:
                 data += shifted * np.where(up, self.outlier_shift, -self.outlier_shift)
             hidden = _draw_mask(self.missing, clean.shape, streams["missing"])
             data[hidden] = np.nan
-            yield Block(start, clean, data, shifted, hidden)
+            yield SampleBlock(start, clean, data, shifted, hidden)
 
     def _signal(self, labels: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.float64]:
         dim = self.bases.shape[1]

@@ -6,16 +6,19 @@ The state of a search is m keys a sample (see `represent.neighbors.kernels`: sim
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import IndexArray, KeyArray
+from masked_subspace._common.types import IndexArray, IntArray, KeyArray, Rows32
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, Pile
 from masked_subspace.distributed.tasks import Result, task
+
+# The numbers and the unit rows of a list; None where the list is elsewhere.
+Members = tuple[IntArray, Rows32] | None
 
 _QUERIES_AT_ONCE = 1 << 12
 _LOW = np.uint64(0xFFFFFFFF)
@@ -52,7 +55,7 @@ def search_own(pile: Pile, plan: Plan, part: int, m: int) -> KeyArray:
     """The search in the lists of the part itself."""
     unit, first = _unit(pile.rows), plan.offsets[part]
 
-    def members(number: int) -> Any:
+    def members(number: int) -> Members:
         if plan.part_of[number] != part:
             return None
         start, count = plan.starts[number], plan.counts[number]
@@ -69,7 +72,7 @@ def search_more(keys: KeyArray, pile: Pile, plan: Plan, part: int, theirs: Forei
     bounds = np.concatenate([[0], np.cumsum(plan.counts[theirs.lists])])
     place = {int(number): at for at, number in enumerate(theirs.lists)}
 
-    def members(number: int) -> Any:
+    def members(number: int) -> Members:
         at = place.get(number)
         if at is None:
             return None
@@ -95,7 +98,14 @@ def numbers_of(keys: KeyArray) -> IndexArray:
     return numbers.astype(np.int32)
 
 
-def _search(keys: KeyArray, queries: Any, unit: Any, first: int, probes: list[IndexArray], members: Any) -> KeyArray:
+def _search(
+    keys: KeyArray,
+    queries: IntArray,
+    unit: Rows32,
+    first: int,
+    probes: list[IndexArray],
+    members: Callable[[int], Members],
+) -> KeyArray:
     """Offer lists to the samples `queries` of a part, whose unit rows and probes are given in the same order."""
     from masked_subspace.represent.neighbors.exact import Buffers
     from masked_subspace.represent.neighbors.lists import scan_lists

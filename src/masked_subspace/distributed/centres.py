@@ -6,15 +6,22 @@ trained by Lloyd sums over blocks of the sample, on all workers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import Matrix
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres
 from masked_subspace.distributed.preparation import prepared
 from masked_subspace.distributed.tasks import Result, task
 
+if TYPE_CHECKING:
+    from masked_subspace.rows.preparation import Preparation
+
+
+# Which samples train the centres, and the generator that goes on from there.
+Drawn = tuple[npt.NDArray[np.int64], np.random.RandomState]
 Rows = npt.NDArray[np.float32]
 
 _ONE_TASK = 1 << 12
@@ -36,21 +43,21 @@ def trained_centres(blocks: list[Result], starts: list[int], preparation: Result
     return centres
 
 
-def draw_training(n: int, n_lists: int, seed: int) -> tuple[npt.NDArray[np.int64], Any]:
+def draw_training(n: int, n_lists: int, seed: int) -> Drawn:
     """Which samples train the centres, and the generator that goes on from there."""
     from masked_subspace.represent.neighbors.lists import training_places
 
     return training_places(n, n_lists, seed)
 
 
-def training_rows(block: Any, preparation: Any, drawn: tuple[npt.NDArray[np.int64], Any], start: int) -> Rows:
+def training_rows(block: Matrix, preparation: Preparation, drawn: Drawn, start: int) -> Rows:
     """The training samples among the rows of a block."""
     places = drawn[0]
     inside = places[np.searchsorted(places, start) : np.searchsorted(places, start + len(block))] - start
     return prepared(np.asarray(block)[inside], preparation)
 
 
-def train_in_one(samples: list[Rows], n_lists: int, drawn: tuple[Any, Any]) -> Rows:
+def train_in_one(samples: list[Rows], n_lists: int, drawn: Drawn) -> Rows:
     """k-means as one process runs it."""
     import copy
 

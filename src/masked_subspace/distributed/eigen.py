@@ -6,8 +6,6 @@ one number a vector and round: how far it is from an eigenvector.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -90,12 +88,12 @@ def product_block(
     block: GraphBlock, Y: FloatArray, less: FloatArray | None, halo: list[FloatArray], a: float, b: float
 ) -> FloatArray:
     """One block of a·S·Y + b·Y − less."""
-    from masked_subspace.label.eigen import product_rows
+    from masked_subspace.label.eigen import Csr, product_rows
 
     out = np.zeros_like(Y) if less is None else less.copy()
     S, one = block.links, block.links.dtype.type
     everyone = np.concatenate([Y, *halo]) if halo else Y
-    product_rows(S.indptr, S.indices, S.data, everyone, out, one(a), one(b), 0, len(Y))
+    product_rows(Csr.of(S), everyone, out, one(a), one(b), 0, len(Y))
     return out
 
 
@@ -137,13 +135,15 @@ def ritz_pairs(sums: list[npt.NDArray[np.float64]]) -> tuple[Array, Array]:
     return values[::-1], np.ascontiguousarray(rotation[:, ::-1])
 
 
-def rotated_rows(Y: FloatArray, ritz: tuple[Any, Any]) -> FloatArray:
+def rotated_rows(Y: FloatArray, ritz: tuple[FloatArray, FloatArray]) -> FloatArray:
     """Rows of the Ritz vectors."""
     rows: FloatArray = Y @ ritz[1].astype(Y.dtype)
     return rows
 
 
-def squared_errors(rotated: FloatArray, SY: FloatArray, ritz: tuple[Any, Any], k: int) -> npt.NDArray[np.float64]:
+def squared_errors(
+    rotated: FloatArray, SY: FloatArray, ritz: tuple[FloatArray, FloatArray], k: int
+) -> npt.NDArray[np.float64]:
     """Σ (Sv − λv)² over the rows of a block for the first k vectors."""
     values, rotation = ritz
     total = np.zeros(k)
@@ -154,14 +154,14 @@ def squared_errors(rotated: FloatArray, SY: FloatArray, ritz: tuple[Any, Any], k
     return total
 
 
-def leading_values(ritz: tuple[Any, Any], k: int) -> FloatArray:
+def leading_values(ritz: tuple[FloatArray, FloatArray], k: int) -> FloatArray:
     """The first k values."""
     values: FloatArray = ritz[0][:k]
     return values
 
 
 def progress(
-    ritz: tuple[Any, Any], errors: list[npt.NDArray[np.float64]], k: int, weigh_for: int | None
+    ritz: tuple[FloatArray, FloatArray], errors: list[npt.NDArray[np.float64]], k: int, weigh_for: int | None
 ) -> tuple[float, float]:
     """The largest error of a vector, weighted if asked, and the next cut."""
     from masked_subspace.label.embedding import diffusion_weights

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from masked_subspace._common.types import IndexArray
+from masked_subspace._common.types import IndexArray, RandomSeed
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.graph import build_graph
 from masked_subspace.distributed.labels import (
@@ -26,6 +27,10 @@ from masked_subspace.distributed.solve import decide_settings, solve_parts
 from masked_subspace.distributed.sources import open_rows
 from masked_subspace.distributed.spectral import spectral_cut
 from masked_subspace.distributed.tasks import Result, Workers, active_client, pick, task
+
+if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
+    from distributed import Client, Future
 
 CUTS = ("spectral",)
 _ROWS_A_CLUSTER = 100  # fewer samples than this for each cluster are no work for a cluster of machines
@@ -56,10 +61,10 @@ class DistributedResult:
     [0, 0, 0, 0, 0, 0]
     """
 
-    labels: Any
-    settings: Any
-    anchors: Any
-    preparation: Any
+    labels: DaskArray
+    settings: Future | None
+    anchors: Future | None
+    preparation: Future | None
     peak_memory: dict[str, int]
 
     def compute(self) -> IndexArray:
@@ -98,7 +103,7 @@ class DistributedResult:
         """
         self._write(write_npy, folder)
 
-    def _write(self, write: Any, folder: str | Path) -> None:
+    def _write(self, write: Callable[..., object], folder: str | Path) -> None:
         from dask.base import compute
         from dask.delayed import delayed
 
@@ -113,10 +118,10 @@ class DistributedResult:
 
 
 def fit_distributed(
-    X: Any,
+    X: DaskArray | str | Path,
     n_clusters: int,
     *,
-    client: Any = None,
+    client: Client | None = None,
     sparsity: float | str = "auto",
     penalty: float | str = "auto",
     penalty_growth: float = 2.0,
@@ -128,7 +133,7 @@ def fit_distributed(
     cut: str = "spectral",
     center: bool = True,
     normalize: bool = True,
-    random_state: Any = 0,
+    random_state: RandomSeed = 0,
     n_parts: int | None = None,
 ) -> DistributedResult:
     """BMSC with the "top-k" graph on a Dask cluster; no process holds more than its share of the samples.
@@ -227,12 +232,12 @@ def fit_distributed(
     )
 
 
-def _as_array(blocks: list[Result], sizes: list[int]) -> Any:
+def _as_array(blocks: list[Result], sizes: list[int]) -> DaskArray:
     import dask.array as da
 
-    return da.concatenate(
-        [da.from_delayed(b.future, shape=(n,), dtype=np.int32) for b, n in zip(blocks, sizes, strict=True)]
-    )
+    parts = [da.from_delayed(b.future, shape=(n,), dtype=np.int32) for b, n in zip(blocks, sizes, strict=True)]
+    labels: DaskArray = da.concatenate(parts)
+    return labels
 
 
 def _rows_and_ids(workers: Workers, parts: Parts) -> tuple[list[Result], list[Result]]:
@@ -260,7 +265,7 @@ def _finished(
     return named, known
 
 
-def _check(X: Any, n_clusters: int, cut: str, n_parts: int | None) -> None:
+def _check(X: DaskArray, n_clusters: int, cut: str, n_parts: int | None) -> None:
     from masked_subspace.parallel.spill import is_dask_array
 
     if not is_dask_array(X) or X.ndim != 2:
@@ -281,7 +286,7 @@ def _check(X: Any, n_clusters: int, cut: str, n_parts: int | None) -> None:
         )
 
 
-def _seed_of(random_state: Any) -> int:
+def _seed_of(random_state: RandomSeed) -> int:
     """The seed that an estimator draws from the same `random_state`."""
     made = random_state if isinstance(random_state, np.random.RandomState) else np.random.RandomState(random_state)
     return int(made.randint(2**31 - 1))

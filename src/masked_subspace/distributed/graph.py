@@ -7,13 +7,12 @@ part by part. Whatever is computed on the graph (degrees, pieces, eigenvectors, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts
 from masked_subspace.distributed.tasks import Result, Workers, pick, task
@@ -137,7 +136,9 @@ def scaled_block(block: GraphBlock, own: FloatArray, halo: list[FloatArray]) -> 
     return GraphBlock(csr_array((data, W.indices, W.indptr), shape=W.shape), block.halo)
 
 
-def summarized(block: GraphBlock, groups: npt.NDArray[np.int64], halo: list[npt.NDArray[np.int64]]) -> csr_array:
+def summarized(
+    block: GraphBlock, groups: npt.NDArray[np.int64], halo: list[npt.NDArray[np.int64]]
+) -> tuple[IntArray, IntArray, FloatArray]:
     """Weights between groups of samples, from one block: the rows of its groups in the small graph, as COO triples.
 
     Groups bear numbers that are unique over all parts.
@@ -153,7 +154,7 @@ def summarized(block: GraphBlock, groups: npt.NDArray[np.int64], halo: list[npt.
     return names[rows], names[small.indices], small.data
 
 
-def small_graph(summaries: list[Any], n_groups: int) -> csr_array:
+def small_graph(summaries: list[tuple[IntArray, IntArray, FloatArray]], n_groups: int) -> csr_array:
     """The graph between groups, from the summaries of all blocks."""
     rows, columns, data = (np.concatenate([one[k] for one in summaries]) for k in range(3))
     return csr_array((data, (rows, columns)), shape=(n_groups, n_groups))

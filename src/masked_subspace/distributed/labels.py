@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +30,7 @@ def draw_anchors(
     return task(joined)(picked)
 
 
-def joined(picked: list[list[Any]]) -> tuple[Rows, Labels]:
+def joined(picked: list[tuple[Rows, Labels]]) -> tuple[Rows, Labels]:
     """Rows and labels of all parts."""
     return np.concatenate([one[0] for one in picked]), np.concatenate([one[1] for one in picked])
 

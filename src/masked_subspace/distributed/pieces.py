@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from masked_subspace._common.types import BoolArray, IntArray
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock, small_graph, summarized
 from masked_subspace.distributed.tasks import Result, task
 
@@ -45,7 +43,9 @@ def numbered(inner: IntArray, firsts: list[int], part: int) -> IntArray:
     return inner + firsts[part]
 
 
-def large_groups(sizes: list[IntArray], summaries: list[Any], n_clusters: int) -> BoolArray:
+def large_groups(
+    sizes: list[IntArray], summaries: list[tuple[IntArray, IntArray, FloatArray]], n_clusters: int
+) -> BoolArray:
     """Which of the numbered inner pieces belong to a piece of the whole graph that is large enough."""
     size = np.concatenate(sizes)
     n_pieces, piece = connected_components(small_graph(summaries, len(size)), directed=False)

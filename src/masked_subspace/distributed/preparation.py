@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, Matrix
+
+if TYPE_CHECKING:
+    from masked_subspace.rows.preparation import Preparation
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class BlockFacts:
     zero: int
 
 
-def block_facts(block: Any) -> BlockFacts:
+def block_facts(block: Matrix) -> BlockFacts:
     """Facts about one block of samples as given."""
     rows = np.asarray(block)
     finite = np.isfinite(rows).all(axis=1)
@@ -38,7 +41,7 @@ def block_facts(block: Any) -> BlockFacts:
     )
 
 
-def learn_preparation(facts: list[BlockFacts], *, center: bool, normalize: bool) -> Any:
+def learn_preparation(facts: list[BlockFacts], *, center: bool, normalize: bool) -> Preparation:
     """The `Preparation` of all rows, or an error that names the first row that cannot be used."""
     from masked_subspace.rows.preparation import Preparation
     from masked_subspace.rows.views import View
@@ -66,7 +69,7 @@ def learn_preparation(facts: list[BlockFacts], *, center: bool, normalize: bool)
     return Preparation(View("plain"), normalize, mean=mean, floor=floor)
 
 
-def prepared(block: Any, preparation: Any) -> npt.NDArray[np.float32]:
+def prepared(block: Matrix, preparation: Preparation) -> npt.NDArray[np.float32]:
     """One block of samples as the solver sees it; float32, whatever was given."""
     rows: npt.NDArray[np.float32] = preparation.apply(np.ascontiguousarray(block, dtype=np.float32))
     return rows

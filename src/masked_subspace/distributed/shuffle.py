@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import BoolArray, IndexArray, IntArray, Record
+from masked_subspace._common.types import BoolArray, IndexArray, IntArray, Matrix, Record
 from masked_subspace.distributed.centres import trained_centres
 from masked_subspace.distributed.plan import Plan, make_plan
 from masked_subspace.distributed.preparation import block_facts, learn_preparation, prepared
 from masked_subspace.distributed.tasks import Result, Workers, task
 from masked_subspace.represent.neighbors.list_sizes import list_numbers
+
+if TYPE_CHECKING:
+    from masked_subspace.rows.preparation import Preparation
 
 Rows = npt.NDArray[np.float32]
 
@@ -78,7 +81,7 @@ def _both(workers: Workers, many: list[Result], one: Result) -> tuple[list[Resul
     return kept[:-1], kept[-1:]
 
 
-def probe_block(block: Any, preparation: Any, centres: Rows, n_probes: int, start: int) -> Pile:
+def probe_block(block: Matrix, preparation: Preparation, centres: Rows, n_probes: int, start: int) -> Pile:
     """A block prepared, and the lists into which its samples look, nearest first."""
     from masked_subspace.represent.neighbors.exact import nearest_in
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,11 @@ from scipy.sparse import csr_array
 from masked_subspace._common.content_order import content_keys
 from masked_subspace._common.types import IndexArray, Record
 from masked_subspace.distributed.plan import Plan
-from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of
+from masked_subspace.distributed.shuffle import Parts, Pile, ids_of, rows_of
 from masked_subspace.distributed.tasks import Result, pick, task
+
+if TYPE_CHECKING:
+    from masked_subspace.represent.model import AdmmSettings
 
 Rows = npt.NDArray[np.float32]
 
@@ -70,7 +73,7 @@ def solve_links(
     ends: tuple[int, int],
     foreign: npt.NDArray[np.int64],
     theirs: list[Rows],
-    settings: Any,
+    settings: AdmmSettings,
     n_links: int,
     n: int,
 ) -> csr_array:
@@ -121,7 +124,7 @@ def decide_settings(parts: Parts, candidates: list[Result], representer: Record,
     return task(settings_from)(representer, sampled, wanted, rows, parts.planned, seed)
 
 
-def keyed(pile: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def keyed(pile: Pile) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """The numbers of a part's samples in the input, and their keys of content."""
     return ids_of(pile), content_keys(rows_of(pile))
 
@@ -158,12 +161,12 @@ def wanted_rows(sampled: list[tuple[npt.NDArray[np.int64], IndexArray]], plan: P
 
 def settings_from(
     representer: Record,
-    sampled: list[Any],
+    sampled: list[tuple[npt.NDArray[np.int64], IndexArray]],
     wanted: npt.NDArray[np.int64],
     rows: list[Rows],
     plan: Plan,
     seed: int,
-) -> Any:
+) -> AdmmSettings:
     """`AdmmSettings` from the problems of the drawn samples."""
     from masked_subspace.represent.representer import MaskedRepresenter
     from masked_subspace.represent.sparsity import CandidateStep

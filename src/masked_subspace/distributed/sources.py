@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from masked_subspace._common.types import Array
+
+if TYPE_CHECKING:
+    from dask.array import Array as DaskArray
 
 BLOCK_BYTES = 1 << 26
 
 
-def open_rows(path: str | Path, *, rows_a_block: int | None = None) -> Any:
+def open_rows(path: str | Path, *, rows_a_block: int | None = None) -> DaskArray:
     """A dask array of the samples in a `.npy` file, a Parquet file or folder, or a Zarr store.
 
     Parameters
@@ -50,7 +55,7 @@ def open_rows(path: str | Path, *, rows_a_block: int | None = None) -> Any:
     if path.suffix == ".zarr":
         import dask.array as da
 
-        array = da.from_zarr(str(path))
+        array: DaskArray = da.from_zarr(str(path))
         return array if rows_a_block is None else array.rechunk((rows_a_block, -1))
     if path.suffix in (".parquet", ".pq") or (path.is_dir() and any(path.glob("*.parquet"))):
         array = _open_parquet(path)
@@ -58,7 +63,7 @@ def open_rows(path: str | Path, *, rows_a_block: int | None = None) -> Any:
     raise ValueError(f"path is {str(path)!r}; give a .npy, .parquet or .zarr, or a folder of .parquet files.")
 
 
-def _open_npy(path: Path, rows_a_block: int | None) -> Any:
+def _open_npy(path: Path, rows_a_block: int | None) -> DaskArray:
     mapped = np.load(path, mmap_mode="r", allow_pickle=False)
     if mapped.ndim != 2:
         raise ValueError(f"{path} holds an array with {mapped.ndim} dimensions; give one with a sample for each row.")
@@ -79,7 +84,7 @@ def read_npy_rows(path: str, start: int, stop: int) -> Array:
     return rows.reshape(stop - start, width)
 
 
-def _open_parquet(path: Path) -> Any:
+def _open_parquet(path: Path) -> DaskArray:
     from pyarrow import parquet
 
     places, sizes = [], []
@@ -106,7 +111,9 @@ def read_row_group(path: str, group: int) -> Array:
     return np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0))
 
 
-def _stacked(read: Any, places: list[tuple[Any, ...]], sizes: list[int], width: int, dtype: Any) -> Any:
+def _stacked(
+    read: Callable[..., Array], places: Sequence[tuple[object, ...]], sizes: list[int], width: int, dtype: npt.DTypeLike
+) -> DaskArray:
     import dask.array as da
     from dask.delayed import delayed
 
@@ -114,4 +121,5 @@ def _stacked(read: Any, places: list[tuple[Any, ...]], sizes: list[int], width: 
         da.from_delayed(delayed(read)(*place), shape=(size, width), dtype=dtype)
         for place, size in zip(places, sizes, strict=True)
     ]
-    return da.concatenate(parts, axis=0)
+    stacked: DaskArray = da.concatenate(parts, axis=0)
+    return stacked

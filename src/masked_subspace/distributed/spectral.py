@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import BoolArray, FloatArray, IndexArray
+from masked_subspace._common.types import BoolArray, FloatArray, IndexArray, IntArray
 from masked_subspace.distributed.eigen import leading_eigenvectors
 from masked_subspace.distributed.graph import BlockGraph, normalized
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres, nearest_centre
 from masked_subspace.distributed.pieces import placed_samples
 from masked_subspace.distributed.tasks import Result, Workers, task
+
+# Of each cluster the sum and the number of its rows; Σ of their squared distances; Σ of the rows and of their squares.
+PlacedSums = tuple[FloatArray, IntArray, float, FloatArray, float]
 
 # ‖Sv − λv‖ at which a vector is good enough, as in `label.embedding`.
 _TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
@@ -94,7 +97,9 @@ def cluster_blocks(
     return workers.keep([task(nearest_labels)(one, best) for one in rows])
 
 
-def _shares(rows: list[Result], placed: list[Result], sizes: list[int], wanted: int) -> Any:
+def _shares(
+    rows: list[Result], placed: list[Result], sizes: list[int], wanted: int
+) -> Iterator[tuple[int, tuple[Result, Result, int]]]:
     """Every part gives its share of a sample."""
     share = min(1.0, wanted / sum(sizes))
     return enumerate(
@@ -123,14 +128,14 @@ def best_centres(sample: list[FloatArray], n_clusters: int, seed: int) -> FloatA
     return cluster_means(rows, labels, n_clusters)
 
 
-def placed_sums(rows: FloatArray, placed: BoolArray, centres: FloatArray) -> Any:
+def placed_sums(rows: FloatArray, placed: BoolArray, centres: FloatArray) -> PlacedSums:
     """The Lloyd sums of the placed rows, and the sums of the rows' squares."""
     inside = rows if placed.all() else rows[placed]
     squares = float(np.einsum("ij,ij->", inside, inside, dtype=np.float64))
     return (*centre_sums(inside, centres), inside.sum(axis=0, dtype=np.float64), squares)
 
 
-def relative_move(new: FloatArray, old: FloatArray, sums: list[Any]) -> float:
+def relative_move(new: FloatArray, old: FloatArray, sums: list[PlacedSums]) -> float:
     """Σ of the centres' squared moves in units of the mean variance of a column."""
     count = sum(int(one[1].sum()) for one in sums)
     mean = np.sum([one[3] for one in sums], axis=0) / count

@@ -11,10 +11,19 @@ eigenvectors are a chain of hundreds of products.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
+
+from masked_subspace._common.types import Array, IntArray
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+TaskGraph = dict[str, object]
+Item = TypeVar("Item")
 
 
 class Result:
@@ -22,15 +31,15 @@ class Result:
 
     __slots__ = ("_call", "future", "key")
 
-    def __init__(self, call: Any, key: str) -> None:
+    def __init__(self, call: tuple[Callable[..., object], tuple[object, ...]], key: str) -> None:
         self._call = call
         self.key = key
-        self.future: Any = None
+        self.future: Future | None = None
 
     def __getitem__(self, place: int) -> Result:
         return task(item)(self, place)
 
-    def note(self, graph: dict[Any, Any]) -> Any:
+    def note(self, graph: TaskGraph) -> object:
         """Add the calls behind this result to a graph; returns what stands for it there."""
         waiting = [self]
         while waiting:
@@ -41,17 +50,22 @@ class Result:
             graph[one.key] = (function, *(_argument(value, waiting, graph) for value in arguments))
         return self.future if self.future is not None else self.key
 
-    def known(self, future: Any) -> None:
+    def known(self, future: Future) -> None:
         """The scheduler has it from here on; the calls behind it need not be remembered."""
-        self.future, self._call = future, None
+        self.future, self._call = future, (_nothing, ())
 
 
-def _argument(value: Any, waiting: list[Result], graph: dict[Any, Any]) -> Any:
+def _nothing() -> None:
+    """The call behind a result that the scheduler has."""
+
+
+def _argument(value: object, waiting: list[Result], graph: TaskGraph) -> object:
     if hasattr(value, "__dask_graph__"):
         # A block of somebody else's dask array: computed again by every stage that reads it, and not kept.
-        if value.key not in graph:
+        key: str = getattr(value, "key", "")
+        if key not in graph:
             graph.update(value.__dask_graph__())
-        return value.key
+        return key
     if isinstance(value, Result):
         if value.future is None:
             waiting.append(value)
@@ -59,22 +73,22 @@ def _argument(value: Any, waiting: list[Result], graph: dict[Any, Any]) -> Any:
     return [_argument(one, waiting, graph) for one in value] if isinstance(value, list) else value
 
 
-def task(function: Callable[..., Any]) -> Callable[..., Result]:
+def task(function: Callable[..., object]) -> Callable[..., Result]:
     """The form of a function that notes a call down; its tasks are named after it. Lists of results are looked into."""
 
-    def noted(*arguments: Any, **named: Any) -> Result:
+    def noted(*arguments: object, **named: object) -> Result:
         call = partial(function, **named) if named else function
         return Result((call, arguments), f"{function.__name__}-{uuid4().hex}")
 
     return noted
 
 
-def item(values: Any, place: int) -> Any:
+def item(values: Sequence[Item], place: int) -> Item:
     """values[place]."""
     return values[place]
 
 
-def pick(array: Any, places: Any) -> Any:
+def pick(array: Array, places: IntArray) -> Array:
     """array[places], where the array is."""
     return array[places]
 
@@ -82,12 +96,12 @@ def pick(array: Any, places: Any) -> Any:
 class Workers:
     """The one place that talks to a `distributed.Client`."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Client) -> None:
         self.client = client
 
     def keep(self, values: list[Result]) -> list[Result]:
         """Start computing; the results stay on the workers for as long as they are referred to."""
-        graph: dict[Any, Any] = {}
+        graph: TaskGraph = {}
         fresh = [value for value in values if value.future is None]
         for value in fresh:
             value.note(graph)
@@ -106,7 +120,7 @@ class Workers:
         """Until all are computed; an error of any of them is raised here."""
         from distributed import wait
 
-        futures = [value.future for value in values]
+        futures = [value.future for value in values if value.future is not None]
         wait(futures)
         for future in futures:
             if future.status == "error":
@@ -120,13 +134,14 @@ class Workers:
         return peaks
 
 
-def active_client() -> Any:
+def active_client() -> Client:
     """The Dask client of this process, or an error that says how to get one."""
     from distributed import default_client
 
     try:
-        return default_client()
+        client: Client = default_client()
     except ValueError as error:
         raise ValueError(
             "client is None and no Dask client is active; create one first, for example distributed.Client(address)."
         ) from error
+    return client

@@ -10,14 +10,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.compilation import compiling_is_said
@@ -27,7 +26,8 @@ from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
-from masked_subspace._common.types import FloatArray, IntArray, Record
+from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
+from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
 from masked_subspace.estimators.voting import embedding_margin
 from masked_subspace.label.graph import KINDS
@@ -40,6 +40,9 @@ from masked_subspace.rows.checks import check_samples, refuse_degenerate, refuse
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.tables import is_counts
 from masked_subspace.rows.views import View
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
 _OF_SOME_FITS = ("noise_", "outliers_", "member_labels_", "choices_")
@@ -93,7 +96,7 @@ class OneSolve:
 
     solve: Any
 
-    def represent(self, soft_mask: Any, progress: Any = None) -> SolverResult:  # noqa: ARG002
+    def represent(self, soft_mask: object, progress: Any = None) -> SolverResult:  # noqa: ARG002
         result: SolverResult = self.solve()
         return result
 
@@ -116,7 +119,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     center: bool
     normalize: bool
     constraints: str
-    random_state: Any
+    random_state: RandomSeed
     n_jobs: int | None
     verbose: int
     n_candidates: int = 64  # training samples a new one is rebuilt from
@@ -124,8 +127,8 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     @all_or_nothing
     def fit(
         self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002
+        X: MatrixLike,
+        y: object = None,  # noqa: ARG002
         *,
         must_link: npt.ArrayLike | None = None,
         cannot_link: npt.ArrayLike | None = None,
@@ -185,11 +188,10 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         if self._fit_graph(X, known_of) is not None:
             return self
         counts = is_counts(X)
-        X = check_samples(self, X, reset=True)
-        if isinstance(X, SparseSamples):
-            self._refuse_sparse()
-            X = replace(X, always_coordinates=self._needs_coordinates())
+        X = self._taken(check_samples(self, X, reset=True))
         known = known_of(len(X))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        X = self._completed(X, seed)
         refuse_degenerate(X, center=self.center, counts=counts, zero_rows=self._gives_zeros_a_direction())
         hard = self.constraints == "hard"
         if known is not None:
@@ -197,7 +199,6 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._check_settings(X)
         warn_of_copies(X)
         self._forget_some_fits()
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
         with threadpool_limits(1), compiling_is_said():
@@ -206,9 +207,16 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._warn_if_not_converged(fit.rounds.last.solution)
         return self
 
-    def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
+    def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
         """The fit of a class that takes a graph for X, where X is one; None where it is not."""
         return None
+
+    def _taken(self, X: FloatArray) -> FloatArray:
+        """Sparse samples as the method needs them; arrays stay as they are."""
+        if not isinstance(X, SparseSamples):
+            return X
+        self._refuse_sparse()
+        return replace(X, always_coordinates=self._needs_coordinates())
 
     def _refuse_sparse(self) -> None:
         """Raise if the method looks at more of samples than their inner products."""
@@ -221,10 +229,14 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         """Whether a row of zeros is a sample like others, because rows are centred or lifted."""
         return self.center
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _completed(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
+        """The samples without unknown entries; only a class with `missing` lets such entries come so far."""
+        return X
 
     def _forget_some_fits(self) -> None:
         for name in _OF_SOME_FITS:
@@ -300,5 +312,5 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         return "max_iter or tol"
 
 
-def no_mask(labeling: Any) -> None:
+def no_mask(labeling: object) -> None:
     """ψ of a method without prices."""

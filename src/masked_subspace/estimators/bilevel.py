@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from sklearn.base import BaseEstimator
 
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
-from masked_subspace.label.labeler import GraphLabeler, Labeling
+from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling
+from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import LabelMask, Orientation
 from masked_subspace.represent.representer import MaskedRepresenter
@@ -94,18 +95,18 @@ class BilevelClustering(SelfExpressiveClusterer):
 
     def __init__(
         self,
-        representer: Any = None,
-        labeler: Any = None,
-        mask: Any = None,
+        representer: BaseEstimator | None = None,
+        labeler: Labeler | None = None,
+        mask: Callable[[Labeling], SoftMask] | None = None,
         *,
         n_clusters: int = 8,
-        init: Any = None,
+        init: MaskLike = None,
         max_rounds: int = 5,
         mask_tol: float = 1e-6,
         center: bool = True,
         normalize: bool = True,
         constraints: str = "soft",
-        random_state: Any = None,
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:

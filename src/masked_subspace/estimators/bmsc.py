@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import Task, no_mask
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
@@ -52,7 +50,7 @@ class BMSC(MaskedClusterer):
         penalty_growth: float = 2.0,
         max_iter: int = 200,
         tol: float = 1e-6,
-        hard_mask: Any = None,
+        hard_mask: MaskLike = None,
         affinity: str = "top-k",
         n_links: int = 5,
         n_components: int | str | None = "auto",
@@ -65,7 +63,8 @@ class BMSC(MaskedClusterer):
         n_candidates: int = 64,
         constraints: str = "soft",
         min_certainty: float | None = None,
-        random_state: Any = None,
+        missing: str = "error",
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -88,6 +87,7 @@ class BMSC(MaskedClusterer):
         self.n_candidates = n_candidates
         self.constraints = constraints
         self.min_certainty = min_certainty
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

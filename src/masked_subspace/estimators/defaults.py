@@ -21,7 +21,7 @@ CONSENSUS_STRENGTH = 3.0
 ROUNDS_OF_ONE, ROUNDS_OF_ONE_VIEW = 5, 2
 SETTLED = 1e-3
 # Samples on which ways are judged, or so many a cluster if that is more (docs: accuracy, "The judge on a sample").
-JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 60
+JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 25
 # Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/findings/scaling.md).
 ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
 # A fit whose structure is below this warns: how often noise does is in docs/findings/accuracy.md, "Trust".

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.masked import MaskedClusterer
@@ -55,7 +53,7 @@ class GMSC(MaskedClusterer):
         self,
         n_clusters: int = 8,
         *,
-        soft_mask: Any = None,
+        soft_mask: MaskLike = None,
         sparsity: float | str = "auto",
         mask_weight: float | str = "auto",
         mask_strength: float = 1.1,
@@ -66,7 +64,7 @@ class GMSC(MaskedClusterer):
         tol: float = 1e-6,
         noise: float | None = None,
         outliers: float | str | None = None,
-        hard_mask: Any = None,
+        hard_mask: MaskLike = None,
         affinity: str = "top-k",
         n_links: int = 5,
         n_components: int | str | None = "auto",
@@ -79,7 +77,8 @@ class GMSC(MaskedClusterer):
         n_candidates: int = 64,
         constraints: str = "soft",
         min_certainty: float | None = None,
-        random_state: Any = None,
+        missing: str = "error",
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -108,6 +107,7 @@ class GMSC(MaskedClusterer):
         self.n_candidates = n_candidates
         self.constraints = constraints
         self.min_certainty = min_certainty
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose

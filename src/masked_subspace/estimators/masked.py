@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_n_features
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.content_order import content_order, drawn_by_content
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
+from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
@@ -33,14 +33,18 @@ from masked_subspace.rounds.judge import strength_of, yardsticks
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
+from masked_subspace.rows.missing import Completion, refuse_unknown_rows, warn_of_unknown_features
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View, view_of
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
 
 
-def _fitted_on_arrays(model: Any) -> bool:
+def _fitted_on_arrays(model: MaskedClusterer) -> bool:
     """scikit-learn's checks take every estimator with sparse input and `predict_proba` for a classifier, and ask it for
     as many columns as y has classes: `_check_estimator_sparse_container`, 1.6 to 1.9."""
     if isinstance(getattr(model, "_samples", None), SparseSamples):
@@ -56,22 +60,24 @@ class MaskedClusterer(SelfExpressiveClusterer):
     penalty_growth: float
     max_iter: int
     tol: float
-    hard_mask: Any
+    hard_mask: MaskLike
     view: float | str
     affine: bool
     solver: str
     n_candidates: int
     min_certainty: float | None
+    missing: str
+    n_missing_: int
     # What only some of the three have as parameters; these values leave the part out.
     mask_weight: float | str = 0.0
     noise: float | None = None
     outliers: float | str | None = None
 
-    def _fit_graph(self, X: Any, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
+    def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
         if self.affinity != PRECOMPUTED:
             return None
         graph = check_graph(X, self.n_clusters, "X")
-        _check_n_features(self, graph, reset=True)
+        check_n_features(self, graph, reset=True)
         known = known_of(graph.shape[0])
         with threadpool_limits(1):
             self._set_fitted(self._cut(graph, known))
@@ -94,9 +100,10 @@ class MaskedClusterer(SelfExpressiveClusterer):
         """How a given graph is cut: in one way; RMSC asks several and takes their consensus."""
         return [Cut(cut_for(self.cut, n_samples))]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.affinity == PRECOMPUTED
+        tags.input_tags.allow_nan = self.missing == "ignore" and self.affinity != PRECOMPUTED
         return tags
 
     def _refuse_sparse(self) -> None:
@@ -112,6 +119,35 @@ class MaskedClusterer(SelfExpressiveClusterer):
             return self.center
         view = view_of(self.view, center=self.center)
         return view.center or view.lift
+
+    def _completed(self, X: FloatArray, seed: int) -> FloatArray:
+        for name in ("completed_", "missing_error_"):
+            self.__dict__.pop(name, None)
+        self.n_missing_ = 0
+        self._completion: Completion | int = seed
+        # Sparse samples with NaN were refused by the checks.
+        if isinstance(X, SparseSamples) or self.missing == "error" or not np.isnan(X).any():
+            return X
+        refuse_unknown_rows(X)
+        warn_of_unknown_features(X)
+        with threadpool_limits(1):
+            self._completion = Completion.learn(X, seed=seed, n_threads=thread_count(self.n_jobs))
+            self.completed_: FloatArray = self._completion.apply(X)
+        self.n_missing_ = self._completion.n_missing
+        self.missing_error_: float = self._completion.plan.error
+        return self.completed_
+
+    def _completed_new(self, X: FloatArray) -> FloatArray:
+        if isinstance(X, SparseSamples) or self.missing == "error" or not np.isnan(X).any():
+            return X
+        refuse_unknown_rows(X)
+        if not isinstance(self._completion, Completion):
+            # `fit` saw no unknown entry and had nothing to learn about them.
+            self._completion = Completion.learn(
+                np.asarray(self._samples), seed=self._completion, n_threads=thread_count(self.n_jobs)
+            )
+        with threadpool_limits(1):
+            return self._completion.apply(X.astype(self._rows.dtype, copy=False))
 
     def _check_settings(self, X: FloatArray) -> None:
         if isinstance(self.view, str) and self.view in VIEWS and not VIEWS[self.view].suits(nonnegative=X.min() >= 0):
@@ -199,7 +235,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         return structure
 
     @available_if(_fitted_on_arrays)
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: MatrixLike) -> FloatArray:
         """How far samples belong to each cluster: `memberships(X)` under scikit-learn's name.
 
         Not there after a fit of sparse samples, of which scikit-learn (1.9) expects that the columns are the classes
@@ -217,7 +253,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         self._refuse_graph("predict_proba")
         return self.memberships(X)
 
-    def memberships(self, X: Any) -> FloatArray:
+    def memberships(self, X: MatrixLike) -> FloatArray:
         """How far samples belong to each cluster.
 
         Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,16 +14,16 @@ from threadpoolctl import threadpool_limits
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.sparse_subspaces import SparseSubspace
-from masked_subspace.label.subspaces import distances_to, subspaces_of
+from masked_subspace.label.subspaces import Subspace, distances_to, subspaces_of
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.rows.checks import check_samples, same_kind
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.recognition import SeenRows
 
-METHODS = ("vote", "subspace")
+PREDICT_METHODS = ("vote", "subspace")
 
 
 class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # type: ignore[misc]
@@ -42,7 +41,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _labels_of_all: IntArray
     _samples: FloatArray | SparseSamples | None  # as given to fit; None where that was a graph
     _seen: SeenRows
-    _subspaces: list[Any] | None
+    _subspaces: list[Subspace] | None
 
     def _keep_samples(self, samples: FloatArray | SparseSamples | None) -> None:
         self._samples = samples.bare() if isinstance(samples, SparseSamples) else samples
@@ -63,8 +62,9 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
                 "labels_ has the clusters of its samples. Fit the samples themselves with another affinity."
             )
 
-    def _checked_new(self, X: Any) -> FloatArray:
+    def _checked_new(self, X: MatrixLike) -> FloatArray:
         X = same_kind(check_samples(self, X, reset=False), sparse=isinstance(self._samples, SparseSamples))
+        X = self._completed_new(X)
         if self._preparation.view.root and X.min() < 0:
             warnings.warn(
                 f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
@@ -74,6 +74,10 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             )
         checked: FloatArray = X
         return checked
+
+    def _completed_new(self, X: FloatArray) -> FloatArray:
+        """New samples without unknown entries, where a class permits these."""
+        return X
 
     def _voters(self, X: FloatArray) -> csr_array:
         """Row i: the shares of the training samples that rebuild row i of X."""
@@ -94,7 +98,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             placed[new] = placed_by(self._voters(X[new]), voted)
         return placed
 
-    def predict(self, X: Any, *, method: str = "vote") -> IntArray:
+    def predict(self, X: MatrixLike, *, method: str = "vote") -> IntArray:
         """Labels of samples.
 
         Parameters
@@ -129,7 +133,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         >>> bool((model.predict(X) == model.labels_).all())
         True
         """
-        if method not in METHODS:
+        if method not in PREDICT_METHODS:
             raise ValueError(f'method is {method!r}; choose "vote" or "subspace".')
         self._refuse_graph("predict")
         X = self._checked_new(X)
@@ -147,7 +151,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         """What each training sample has to say: 1 for its cluster."""
         return np.eye(int(self._labels_of_all.max()) + 1, dtype=self._rows.dtype)[self._labels_of_all]
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: MatrixLike) -> FloatArray:
         """Where samples lie in the embedding that was cut.
 
         A sample of `fit` has its row of `embedding_`. A new one lies at the mean of the training samples that rebuild
@@ -192,7 +196,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         self._refuse_graph("subspaces_")
         return [one.record() if isinstance(one, SparseSubspace) else one for one in self._fitted_subspaces()]
 
-    def subspace_residuals(self, X: Any) -> FloatArray:
+    def subspace_residuals(self, X: MatrixLike) -> FloatArray:
         """Distances of samples from the subspace of each cluster.
 
         Parameters
@@ -223,14 +227,14 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         X = self._checked_new(X)
         return distances_to(X, self._fitted_subspaces())
 
-    def _fitted_subspaces(self) -> list[Any]:
+    def _fitted_subspaces(self) -> list[Subspace]:
         if self._subspaces is None:
             with threadpool_limits(1):
                 samples = self._samples if isinstance(self._samples, SparseSamples) else np.asarray(self._samples)
                 self._subspaces = subspaces_of(samples, self._labels_of_all, int(self._labels_of_all.max()) + 1)
         return self._subspaces
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
+    def score(self, X: MatrixLike, y: object = None) -> float:  # noqa: ARG002
         """How well the clusters describe samples, without labels: higher is better, 1 is best.
 
         The adjusted Rand index between `predict(X)` by votes and by subspaces. The two agree where clusters are

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from masked_subspace._common import documentation
 from masked_subspace._common.documentation import Parameter, in_words
+from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.labeler import CUTS
 from masked_subspace.rows.views import VIEWS
@@ -159,8 +158,17 @@ PARAMETERS: dict[str, Parameter] = {
         "float or None",
         "Samples with a `certainty_` below this get the label −1. None: nobody does.",
     ),
+    "missing": Parameter(
+        [StrOptions({"error", "ignore"})],
+        '{"error", "ignore"}',
+        'NaN entries of X: "error" refuses them; "ignore" takes them for unknown and estimates them from the subspaces '
+        "of the samples, by codes fitted to observed entries (rows/missing.py). `predict` does the same.",
+    ),
     "random_state": Parameter(
-        ["random_state"], "int, RandomState or None", "Seed of everything random; the same seed gives the same labels."
+        ["random_state"],
+        "int, RandomState or None",
+        "Seed of everything random; the same seed gives the same labels, and permuted rows the same partition up to "
+        "rounding (docs/guide/reproducibility.md).",
     ),
     "n_jobs": Parameter([Integral, None], "int or None", "Threads. None and −1: one for each core."),
     "verbose": Parameter(["verbose"], "int", "1 shows what is being done, 0 nothing."),
@@ -184,6 +192,12 @@ structure_ : float
 subspaces_ : list of Bunch
     One record a cluster, in the features of X: `mean` (d,), `basis` (dim × d, orthonormal rows), `dim`, `explained`
     (share of the squared distances from the mean that lies in the subspace), `size`. Computed when first asked for.
+n_missing_ : int
+    How many entries of X were NaN.
+completed_ : ndarray of shape (n_samples, n_features)
+    X with estimates where it was NaN, if it was anywhere.
+missing_error_ : float
+    If X had NaN: the root mean square error of known entries that were hidden for a test; 1 is that of their means.
 view_ : str
     The view of the rows that `predict` uses.
 n_iter_ : int

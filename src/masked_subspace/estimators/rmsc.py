@@ -6,12 +6,11 @@ import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from masked_subspace._common.content_order import drawn_by_content
-from masked_subspace._common.types import FloatArray, Record
+from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed, Record
 from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.defaults import (
@@ -32,6 +31,7 @@ from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
+from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.low_rank import CLEAR_GAP, HIGHEST, ClosedForm, Rank, cuts_of_ranks, low_rank_rows
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 from masked_subspace.rounds.ways import FINER_FROM, FINEST_FROM, Recipe, Way, cuts_for, judged_ways
@@ -94,7 +94,7 @@ class RMSC(MaskedClusterer):
         self,
         n_clusters: int = 8,
         *,
-        init: Any = None,
+        init: MaskLike = None,
         members: int | str = "auto",
         sparsity: float | str = "auto",
         mask_weight: float | str = "auto",
@@ -108,7 +108,7 @@ class RMSC(MaskedClusterer):
         tol: float = 1e-6,
         noise: float | None = None,
         outliers: float | str | None = None,
-        hard_mask: Any = None,
+        hard_mask: MaskLike = None,
         affinity: str = "top-k",
         n_links: int | str = "auto",
         n_components: int | str | None = "auto",
@@ -121,7 +121,8 @@ class RMSC(MaskedClusterer):
         n_candidates: int = 64,
         constraints: str = "soft",
         min_certainty: float | None = None,
-        random_state: Any = None,
+        missing: str = "error",
+        random_state: RandomSeed = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -153,6 +154,7 @@ class RMSC(MaskedClusterer):
         self.n_candidates = n_candidates
         self.constraints = constraints
         self.min_certainty = min_certainty
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -220,10 +222,10 @@ class RMSC(MaskedClusterer):
         strategy = OneMember(prepared, self._labeler(), psi, task.evidence(rows), task.seed, self.max_iter)
         return run_rounds(strategy, mask, max_rounds=rounds, tol=self.mask_tol, events=task.events)
 
-    def _cuts(self, n_samples: int) -> list[Any]:
+    def _cuts(self, n_samples: int) -> list[Cut]:
         return cuts_for(self.cut, n_samples, self.n_clusters)
 
-    def _cuts_of_graph(self, n_samples: int) -> list[Any]:
+    def _cuts_of_graph(self, n_samples: int) -> list[Cut]:
         return self._cuts(n_samples) if self._n_members() > 1 else super()._cuts_of_graph(n_samples)
 
     def _links(self, n_samples: int) -> tuple[int, ...]:
@@ -276,7 +278,7 @@ class RMSC(MaskedClusterer):
         one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
         if len(X) > ONE_VIEW_FROM:
             views = views[:1]
-            recipe = replace(recipe, n_members=min(recipe.n_members, GRAPHS_OF_ONE_VIEW))
+            recipe = replace(recipe, n_members=min(self._n_members(), GRAPHS_OF_ONE_VIEW))
         preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
@@ -285,7 +287,7 @@ class RMSC(MaskedClusterer):
             ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
         else:
             if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
-                recipe = replace(recipe, n_members=None, links=recipe.links + self._wider_links(len(X)))
+                recipe = replace(recipe, n_members=None, links=(*recipe.links, *self._wider_links(len(X))))
             ensemble, way = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting), None
         mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
         usual = 1 if one_setting else ROUNDS_OF_ONE_VIEW

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -19,7 +17,7 @@ from masked_subspace.represent.sparsity import mean_square
 _SPARSITY, _WEIGHT, _PENALTY, _GROWTH = 1e-3, 0.01, 0.1, 1.5
 
 
-def voters_of(rows: Rows, new_rows: Any, *, n_candidates: int, n_threads: int) -> csr_array:
+def voters_of(rows: Rows, new_rows: Rows, *, n_candidates: int, n_threads: int) -> csr_array:
     """Row i: |z| of the code that rebuilds new row i from `rows`, summing to 1; without a code, 1 for its nearest."""
     new_rows = new_rows.astype(rows.dtype, copy=False)
     scale = mean_square(rows)

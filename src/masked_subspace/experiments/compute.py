@@ -10,7 +10,7 @@ import zlib
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,13 @@ from masked_subspace._common.provenance import code_version, provenance
 from masked_subspace._common.types import Array, Record
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.results import as_json
-from masked_subspace.experiments.settings import Cell, Fit
+from masked_subspace.experiments.settings import Cell, FitSetting
 from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
 from masked_subspace.registry import make_estimator
 from masked_subspace.report.record import readable_parameters
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def identity(cell: Cell, trial: Trial) -> Record:
     }
 
 
-def fit_estimator(fit: Fit, X: Array, n_clusters: int, seed: int, threads: int) -> Any:
+def fit_estimator(fit: FitSetting, X: Array, n_clusters: int, seed: int, threads: int) -> BaseEstimator:
     """A fitted estimator, its first mask coming from another fit's labels if the setting says so."""
     estimator = prepared_estimator(fit, X, n_clusters, seed, threads)
     with warnings.catch_warnings(), threadpool_limits(limits=threads):
@@ -94,7 +97,7 @@ def fit_estimator(fit: Fit, X: Array, n_clusters: int, seed: int, threads: int) 
         return estimator.fit(X)
 
 
-def prepared_estimator(fit: Fit, X: Array, n_clusters: int, seed: int, threads: int) -> Any:
+def prepared_estimator(fit: FitSetting, X: Array, n_clusters: int, seed: int, threads: int) -> BaseEstimator:
     """The estimator before its fit; the labels that its mask comes from are computed here, outside its clock."""
     parameters = dict(fit.parameters)
     if fit.mask_from is not None:
@@ -145,7 +148,7 @@ def failure(error: Exception, threads: int) -> Record:
     }
 
 
-def _last_labeling_seconds(estimator: Any) -> float:
+def _last_labeling_seconds(estimator: BaseEstimator) -> float:
     """The last spectral step. With several members none is left out: their graphs come out of all these steps."""
     history = getattr(estimator, "history_", None) or [{}]
     last = history[-1]
@@ -157,7 +160,7 @@ def _last_labeling_seconds(estimator: Any) -> float:
 _warm: set[str] = set()
 
 
-def _warm_up(fit: Fit, threads: int) -> None:
+def _warm_up(fit: FitSetting, threads: int) -> None:
     """Let just-in-time compilation happen before the clock starts: the same fit on a few random samples."""
     name = as_json(fit.plain())
     if name in _warm:

@@ -5,22 +5,25 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from masked_subspace import plots
 from masked_subspace.experiments.compute import load_trial
-from masked_subspace.experiments.graphs import METHODS, graphs_of
-from masked_subspace.experiments.pairs import PairStudy
+from masked_subspace.experiments.graphs import DRAWN_METHODS, graphs_of
+from masked_subspace.experiments.pair_study import PairStudy
 from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry
 from masked_subspace.report.record import Figure
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as MatplotlibFigure
+
 _DPI = 130
 
 
-def _png(figure: Any) -> bytes:
+def _png(figure: MatplotlibFigure) -> bytes:
     stream = io.BytesIO()
     figure.savefig(stream, format="png", metadata={"Software": None})
     return stream.getvalue()
@@ -79,7 +82,7 @@ def figure3(studies: Sequence[PairStudy], trial: int = 0) -> Figure:
         for row, same in enumerate((True, False)):
             at = one.example(same)
             images = [data.X[index].reshape(shape) for index in (one.rows[at], one.columns[at])]
-            values = " → ".join(f"{one.values[method][at]:.3f}" for method in METHODS)
+            values = " → ".join(f"{one.values[method][at]:.3f}" for method in DRAWN_METHODS)
             kind = "same class" if same else "different classes"
             plots.plot_pair(images, title=f"{dataset_title(one.dataset)}, {kind}\n{values}", ax=axes[row, column])
     text = "The pairs of Table 3; the numbers are their affinities under BMSC → GMSC → RMSC."
@@ -89,11 +92,13 @@ def figure3(studies: Sequence[PairStudy], trial: int = 0) -> Figure:
 def figure4(results: Results, setting: str, dataset: str = "coil20", *, threads: int = 1) -> Figure:
     """The affinity matrices of BMSC, GMSC and RMSC, samples sorted by class, with a zoomed part below each."""
     data = load_trial(dataset, 0)
-    graphs = {method: graphs_of(method, setting, dataset, results, threads=threads).own_affinity for method in METHODS}
+    graphs = {
+        method: graphs_of(method, setting, dataset, results, threads=threads).own_affinity for method in DRAWN_METHODS
+    }
     n_zoomed = max(2, len(data.target) // 10)
     canvas = plots.new_figure(10.5, 7.0, _DPI)
     axes = canvas.subplots(2, 3)
-    for column, method in enumerate(METHODS):
+    for column, method in enumerate(DRAWN_METHODS):
         graph = graphs[method]
         links = graph.nnz / graph.shape[0]
         title = f"{method_title(method).removesuffix('-v1')}: {links:.1f} links a sample"

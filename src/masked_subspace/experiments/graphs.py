@@ -11,10 +11,10 @@ from scipy.sparse import csr_array, load_npz, save_npz
 from masked_subspace._common.provenance import code_version
 from masked_subspace.experiments.compute import fit_estimator, load_trial
 from masked_subspace.experiments.results import Results, as_json
-from masked_subspace.experiments.settings import Fit, resolve
+from masked_subspace.experiments.settings import FitSetting, resolve
 from masked_subspace.registry import SettingError
 
-METHODS = ("bmsc", "gmsc", "rmsc")
+DRAWN_METHODS = ("bmsc", "gmsc", "rmsc")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def graphs_of(method: str, setting: str, dataset: str, results: Results, *, tria
     return Graphs(_unpacked(paper), _unpacked(own))
 
 
-def _key(fit: Fit, dataset: str, trial: int) -> str:
+def _key(fit: FitSetting, dataset: str, trial: int) -> str:
     determined_by = {"data": load_trial(dataset, trial).hash, "fit": fit.plain(), "seed": trial, "code": code_version()}
     return hashlib.sha256(as_json(determined_by).encode()).hexdigest()[:32]
 

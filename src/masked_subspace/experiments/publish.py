@@ -14,7 +14,7 @@ from masked_subspace._common.types import Record
 from masked_subspace.datasets import DatasetError
 from masked_subspace.experiments.compute import load_trial
 from masked_subspace.experiments.figures import figure1, figure2, figure3, figure4
-from masked_subspace.experiments.pairs import PairStudy, pair_tables, study
+from masked_subspace.experiments.pair_study import PairStudy, pair_tables, study
 from masked_subspace.experiments.render import comma_separated, latex, markdown
 from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.settings import Cell, cells, method_title, table_entry, table_methods, table_names

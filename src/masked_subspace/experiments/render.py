@@ -5,13 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from typing import Any
 
 from masked_subspace.inputs.text import clean_text
 from masked_subspace.report.record import Table
 
 
-def cell_text(value: Any, decimals: int | None) -> str:
+def cell_text(value: object, decimals: int | None) -> str:
     """A cell as a person reads it."""
     if value is None:
         return "–"
@@ -20,7 +19,7 @@ def cell_text(value: Any, decimals: int | None) -> str:
     return str(value)
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+def aligned(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """A text table; numbers to the right, the rest to the left."""
     texts = [[clean_text(str(cell)) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[column]) for row in texts) for column in range(len(header))]

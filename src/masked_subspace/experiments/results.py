@@ -7,13 +7,12 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from masked_subspace._common.files import FileError, ensure_folder
-from masked_subspace._common.types import Record
+from masked_subspace._common.types import Record, RecordView
 
 DATABASE = "results.sqlite"
 _VERSION = 1  # of the tables below; another number is another program's file
@@ -140,11 +139,11 @@ class Results:
                 raise
             self._connection.execute("COMMIT")
 
-    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
+    def _rows(self, query: str, values: tuple[object, ...] = ()) -> list[sqlite3.Row]:
         with self._explaining():
             return self._connection.execute(query, values).fetchall()
 
-    def claim(self, key: str, identity: Mapping[str, Any], *, retry_failed: bool = False) -> bool:
+    def claim(self, key: str, identity: RecordView, *, retry_failed: bool = False) -> bool:
         """Take a cell that nobody has; a claim whose process is gone counts as nobody's."""
         with self._writing() as connection:
             row = connection.execute("SELECT state, claimed_by, claimed_at FROM cells WHERE key = ?", (key,)).fetchone()
@@ -164,7 +163,7 @@ class Results:
             return not _is_alive(row["claimed_by"])
         return bool(time.time() - row["claimed_at"] > _FOREIGN_CLAIM_SECONDS)
 
-    def finish(self, key: str, outcome: Mapping[str, Any]) -> None:
+    def finish(self, key: str, outcome: RecordView) -> None:
         """Store what a claimed cell gave."""
         names = ", ".join(f"{name} = ?" for name in outcome)
         with self._writing() as connection:
@@ -214,6 +213,6 @@ class Results:
         return sum(key in over for key in keys)
 
 
-def as_json(value: Any) -> str:
+def as_json(value: object) -> str:
     """One spelling for one value: sorted keys, no spaces."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)

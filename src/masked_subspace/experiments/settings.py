@@ -17,12 +17,12 @@ SETTINGS = ("paper", "paper-literal", "tuned", "auto")
 
 
 @dataclass(frozen=True)
-class Fit:
+class FitSetting:
     """A method with its parameters, and if it needs one the fit whose labels give its first mask."""
 
     method: str
     parameters: Record = field(default_factory=dict)
-    mask_from: Fit | None = None
+    mask_from: FitSetting | None = None
     package: dict[str, str] = field(default_factory=dict)  # whose clusterer it is, if not ours, and which version
 
     def plain(self) -> Record:
@@ -44,7 +44,7 @@ class Cell:
     setting: str
     dataset: str
     trial: int
-    fit: Fit
+    fit: FitSetting
 
 
 @cache
@@ -102,7 +102,7 @@ def setting_about(setting: str) -> tuple[str, bool]:
     return str(entry["about"]), bool(entry["chosen_with_labels"])
 
 
-def resolve(setting: str, row: str, dataset: str) -> Fit | None:
+def resolve(setting: str, row: str, dataset: str) -> FitSetting | None:
     """The fit of a row under a setting; None if the setting says nothing about it."""
     entry = _toml("settings").get(setting, {}).get(row)
     if not isinstance(entry, dict):
@@ -117,7 +117,7 @@ def resolve(setting: str, row: str, dataset: str) -> Fit | None:
         raise SettingError(
             f"settings.toml: {setting}.{row} takes its mask from {source!r}, which has no settings there"
         )
-    return Fit(method, merged, mask_from)
+    return FitSetting(method, merged, mask_from)
 
 
 def _merged(setting: str, row: str, dataset: str) -> Record:
@@ -163,14 +163,14 @@ def cells(
     return found
 
 
-def _foreign_fit(name: str, settings: Sequence[str] | None) -> Fit:
+def _foreign_fit(name: str, settings: Sequence[str] | None) -> FitSetting:
     """Anybody's clusterer as it comes; its package's version is part of what determines the result."""
     if settings and "auto" not in settings:
         raise SettingError(f"--method {name!r} has no settings of the paper; --setting auto runs it as it comes")
     path = registry.resolve(name).path
     package = path.partition(":")[0].partition(".")[0]
     versions = {one: version(one) for one in packages_distributions().get(package, ())[:1]}
-    return Fit(path, package=versions)
+    return FitSetting(path, package=versions)
 
 
 def _refuse_set_of_another_table(dataset: str, table: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -133,7 +132,7 @@ def report_tables(rows: Sequence[Row]) -> list[Table]:
     return tables
 
 
-def _cells(row: Row) -> tuple[Any, ...]:
+def _cells(row: Row) -> tuple[object, ...]:
     accuracy, nmi, seconds = (row.measures.get(metric) for metric in ("accuracy", "nmi", "seconds"))
     paper = paper_numbers(row.table, row.dataset, row.method)
     mark = {True: "yes", False: "no", None: "–"}[accuracy.within if accuracy else None]

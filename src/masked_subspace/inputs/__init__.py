@@ -12,12 +12,12 @@ from typing import Any
 
 from masked_subspace.inputs.adjust import scaled, without_missing
 from masked_subspace.inputs.limits import ARRAY_BYTES, read_at_most, regular_file
-from masked_subspace.inputs.pairs import KnownPairs, read_pairs
+from masked_subspace.inputs.pair_files import GivenPairs, read_pairs
 from masked_subspace.inputs.registry import FOLDERS, by_content, by_ending, kinds
 from masked_subspace.inputs.samples import InputError, ReadOptions, Samples, Source, fingerprint
 from masked_subspace.inputs.text import clean_text
 
-__all__ = ["InputError", "KnownPairs", "ReadOptions", "Samples", "clean_text", "read_pairs", "read_samples"]
+__all__ = ["InputError", "GivenPairs", "ReadOptions", "Samples", "clean_text", "read_pairs", "read_samples"]
 
 
 def read_samples(path: str | Path, options: ReadOptions | None = None, **more: Any) -> Samples:

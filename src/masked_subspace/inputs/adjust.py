@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from masked_subspace._common.types import BoolArray, Matrix
 from masked_subspace.inputs.samples import InputError, Samples
 from masked_subspace.inputs.text import listed
 
@@ -28,14 +28,14 @@ def without_missing(samples: Samples, shown: str, impute: str = "none", missing:
     if missing == "ignore":
         return replace(samples, notes=(*samples.notes, f"{said}; unknown to the method (--missing ignore)"))
     if missing == "drop":
-        return _without_rows(samples, absent.any(axis=1), said, shown)
+        return _without_rows(samples, np.any(absent, axis=1), said, shown)
     raise InputError(
         f"{shown} has {said}. --impute median or --impute knn fills them in, --missing drop leaves those rows out, "
         "--missing ignore gives them to the method as unknown"
     )
 
 
-def _places(samples: Samples, absent: Any) -> str:
+def _places(samples: Samples, absent: BoolArray) -> str:
     names = samples.feature_names or tuple(f"column {index}" for index in range(absent.shape[1]))
     parts = []
     for index in np.flatnonzero(absent.any(axis=0)):
@@ -46,7 +46,7 @@ def _places(samples: Samples, absent: Any) -> str:
     return f"{count} missing value{'s' if count > 1 else ''}: {listed(parts, 8)}"
 
 
-def _imputed(samples: Samples, absent: Any, impute: str, shown: str) -> Any:
+def _imputed(samples: Samples, absent: BoolArray, impute: str, shown: str) -> Matrix:
     from sklearn.impute import KNNImputer, SimpleImputer
 
     empty = np.flatnonzero(absent.all(axis=0))
@@ -56,7 +56,7 @@ def _imputed(samples: Samples, absent: Any, impute: str, shown: str) -> Any:
     return filler.fit_transform(samples.X)
 
 
-def _without_rows(samples: Samples, gone: Any, said: str, shown: str) -> Samples:
+def _without_rows(samples: Samples, gone: BoolArray, said: str, shown: str) -> Samples:
     rows = np.flatnonzero(~gone)
     if len(rows) < 2:
         raise InputError(f"{shown}: {len(rows)} rows have no missing value; --impute median keeps all of them")

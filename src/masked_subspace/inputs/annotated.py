@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import issparse
@@ -21,6 +21,9 @@ from masked_subspace.inputs.samples import (
     numbered_classes,
 )
 from masked_subspace.inputs.text import clean_text, listed
+
+if TYPE_CHECKING:
+    from h5py import File
 
 
 def read(source: Source) -> Samples:
@@ -58,11 +61,11 @@ def read(source: Source) -> Samples:
     return Samples(checked_matrix(X, source.shown), names, target, class_names, None, tuple(notes), columns)
 
 
-def _claimed(file: Any) -> int:
+def _claimed(file: File) -> int:
     """Bytes that everything in the file says it takes."""
     total = 0
 
-    def add(_: str, item: Any) -> None:
+    def add(_: str, item: object) -> None:
         nonlocal total
         if hasattr(item, "dtype") and hasattr(item, "shape") and item.shape is not None:
             total += math.prod(int(side) for side in item.shape) * max(1, int(item.dtype.itemsize))

@@ -7,7 +7,8 @@ import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from masked_subspace.inputs.samples import (
     numbered_classes,
 )
 from masked_subspace.inputs.text import clean_text, listed, one_line
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp"})
 MAX_PIXELS = 50_000_000
@@ -137,11 +141,11 @@ def _unreadable(path: Path, reason: str) -> UnreadableImageError:
     )
 
 
-def _open(path: Path, library: Any) -> Any:
+def _open(path: Path, library: ModuleType) -> Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            image = library.Image.open(path)
+            image: Image = library.Image.open(path)
     except Exception as error:  # whatever a decoder raises is about the file
         raise _unreadable(path, type(error).__name__) from error
     if image.width * image.height > MAX_PIXELS:
@@ -152,7 +156,7 @@ def _open(path: Path, library: Any) -> Any:
     return image
 
 
-def _common_size(files: list[Path], library: Any, skip: bool) -> tuple[int, int]:
+def _common_size(files: list[Path], library: ModuleType, skip: bool) -> tuple[int, int]:
     sizes = set()
     for path in files:
         try:
@@ -168,14 +172,14 @@ def _common_size(files: list[Path], library: Any, skip: bool) -> tuple[int, int]
     return size if max(size) <= _LARGEST_KEPT_SIDE else (_COMMON_SIDE, _COMMON_SIDE)
 
 
-def _orientation(image: Any) -> int:
+def _orientation(image: Image) -> int:
     try:
         return int(image.getexif().get(_ORIENTATION, 1))
     except Exception:  # a damaged tag is no tag
         return 1
 
 
-def _add(found: _Found, path: Path, size: tuple[int, int], library: Any, color: bool) -> None:
+def _add(found: _Found, path: Path, size: tuple[int, int], library: ModuleType, color: bool) -> None:
     with _open(path, library) as image, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         turned, frames = _orientation(image) not in (0, 1), int(getattr(image, "n_frames", 1))

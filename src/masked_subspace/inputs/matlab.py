@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.io import loadmat, whosmat
 from scipy.sparse import issparse
 
-from masked_subspace._common.types import Array, Record
+from masked_subspace._common.types import Array, Matrix, Record
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import (
     LABEL_NAMES,
@@ -82,7 +81,7 @@ def read(source: Source) -> Samples:
     return replace(_with_truth(X, labels, label, shown), notes=(*notes, f"variable {clean_text(label)!r} is the truth"))
 
 
-def _with_truth(X: Any, labels: Array, label: str, shown: str) -> Samples:
+def _with_truth(X: Matrix, labels: Array, label: str, shown: str) -> Samples:
     if len(labels) != X.shape[0]:
         raise InputError(f"{shown} has {X.shape[0]} samples but {clean_text(label)} of {len(labels)} values")
     target, class_names = numbered_classes(labels)

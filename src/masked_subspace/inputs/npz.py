@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
+from masked_subspace._common.types import Array
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.npy import from_array
 from masked_subspace.inputs.samples import (
@@ -21,6 +22,9 @@ from masked_subspace.inputs.samples import (
 )
 from masked_subspace.inputs.text import clean_text, listed
 from masked_subspace.inputs.zipped import ZippedArrays
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _DATA_KEYS = ("X", "data", "x", "features", "arr_0")
 _SPARSE_PARTS = {
@@ -61,7 +65,7 @@ def _data_key(archive: ZippedArrays) -> str:
     return matrices[0]
 
 
-def _with_shape(samples: Samples, shape: Any) -> Samples:
+def _with_shape(samples: Samples, shape: Array) -> Samples:
     sides = [int(side) for side in shape] if shape.ndim == 1 and shape.dtype.kind in "iu" and shape.size <= 3 else []
     if len(sides) >= 2 and min(sides) > 0 and int(np.prod(sides, dtype=object)) == samples.X.shape[1]:
         return replace(samples, images_shape=tuple(sides))
@@ -87,7 +91,7 @@ def _with_labels(samples: Samples, archive: ZippedArrays, key: str) -> Samples:
     return replace(samples, target=target, class_names=class_names, notes=(*samples.notes, note))
 
 
-def _sparse(archive: ZippedArrays, source: Source) -> Any:
+def _sparse(archive: ZippedArrays, source: Source) -> csr_array:
     """What `scipy.sparse.save_npz` wrote, every index checked: library code would read beyond the memory otherwise."""
     shown = source.shown
     with decoding(shown, "a sparse matrix"):
@@ -106,7 +110,7 @@ def _sparse(archive: ZippedArrays, source: Source) -> Any:
         return checked_matrix(as_csr(_built(form, parts, shape)), shown)
 
 
-def _built(form: str, parts: list[Any], shape: tuple[int, ...]) -> Any:
+def _built(form: str, parts: list[Array], shape: tuple[int, ...]) -> csr_array:
     data, *places = parts
     if form == "coo":
         return sparse.coo_array((data, tuple(places)), shape=shape)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from masked_subspace._common.types import Array
 from masked_subspace.inputs.columns import Facts, assign, notes_on
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import MissingExtraError, Samples, Source, checked_matrix, numbered_classes
 from masked_subspace.inputs.text import clean_text
+
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray, Table
 
 
 def read(source: Source) -> Samples:
@@ -33,7 +38,7 @@ def read(source: Source) -> Samples:
     return Samples(X, names, target, class_names, None, notes_on(roles.columns), roles.columns)
 
 
-def _facts(table: Any, index: int, types: Any) -> Facts:
+def _facts(table: Table, index: int, types: ModuleType) -> Facts:
     column, kind = table.column(index), table.schema.types[index]
     name = clean_text(str(table.column_names[index])) or f"column {index}"
     whole = types.is_integer(kind)
@@ -50,9 +55,9 @@ def _facts(table: Any, index: int, types: Any) -> Facts:
     return Facts(name, numeric, distinct, whole, span, missing, empty=column.null_count == len(column), remark=remark)
 
 
-def _numbers(column: Any) -> Any:
+def _numbers(column: ChunkedArray) -> Array:
     return np.asarray(column.to_numpy(), dtype=np.float64)
 
 
-def _texts(column: Any) -> list[str]:
+def _texts(column: ChunkedArray) -> list[str]:
     return [clean_text(str(value)) for value in column.to_pylist()]

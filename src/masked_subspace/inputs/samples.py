@@ -6,13 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace._common.types import Array, Record
+from masked_subspace._common.types import Array, Matrix, Record
 from masked_subspace.inputs.text import clean_text, listed
 
 LABEL_NAMES = frozenset({"label", "labels", "target", "class", "y", "truth", "gnd"})
@@ -138,7 +137,7 @@ class Samples:
     3
     """
 
-    X: Any
+    X: Matrix
     names: tuple[str, ...] | None = None
     target: npt.NDArray[np.int64] | None = None
     class_names: tuple[str, ...] | None = None
@@ -159,13 +158,13 @@ class Samples:
         return tuple(one.name for one in self.columns if one.role == "feature") or None
 
 
-def numbered_classes(values: Sequence[Any] | Array) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def numbered_classes(values: Sequence[object] | Array) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
     """Class numbers from 0, and the name of each."""
     classes, numbers = np.unique(np.asarray(values), return_inverse=True)
     return numbers.astype(np.int64).ravel(), tuple(clean_text(str(value)) for value in classes)
 
 
-def checked_matrix(X: Any, source: str) -> Any:
+def checked_matrix(X: Matrix, source: str) -> Matrix:
     """A real matrix with at least two rows and no infinite value, or an error that says what it is instead."""
     if X.dtype.kind not in "fiub":
         raise InputError(f"{source} holds {clean_text(str(X.dtype))[:60]} values; numbers are needed")
@@ -186,17 +185,17 @@ def checked_matrix(X: Any, source: str) -> Any:
     return X
 
 
-def fingerprint(X: Any) -> str:
+def fingerprint(X: Matrix) -> str:
     """A short name of the numbers themselves: equal for equal matrices, wherever they came from."""
     digest = hashlib.sha256(repr(tuple(int(side) for side in X.shape)).encode())
-    parts = (X.data, X.indices, X.indptr) if issparse(X) else (X,)
+    parts = [getattr(X, name) for name in ("data", "indices", "indptr")] if issparse(X) else [X]
     for number, part in enumerate(parts):
         kind = np.float64 if number == 0 else np.int64
         digest.update(np.ascontiguousarray(part, dtype=kind).data)
     return digest.hexdigest()[:16]
 
 
-def as_csr(X: Any) -> csr_array:
+def as_csr(X: Matrix) -> csr_array:
     """A sparse matrix in rows, its indices in order."""
     found = csr_array(X)
     found.sum_duplicates()

@@ -9,12 +9,12 @@ import math
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.lib import format as npy_format
 
-from masked_subspace._common.types import Array
+from masked_subspace._common.types import Array, DType
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import InputError
 from masked_subspace.inputs.text import clean_text
@@ -62,7 +62,7 @@ class ZippedArrays:
         return f"{self.shown} [{clean_text(key)}]"
 
 
-def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+def read_header(stream: IO[bytes]) -> tuple[tuple[int, ...], bool, DType]:
     """Shape, order and type of the array that a stream in .npy format holds."""
     version = npy_format.read_magic(stream)
     if version == (1, 0):

@@ -16,22 +16,22 @@ from scipy.sparse import csr_array
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.embedding import normalized_graph
 
-Settle = Callable[[IntArray, FloatArray], IntArray]
+Assign = Callable[[IntArray, FloatArray], IntArray]
 
 # Measured in docs/findings/semi_supervised.md: .9 to .99 differ by up to 3 points, none of them best everywhere.
-CONTINUE = 0.95
-CLUSTER_WORTH = 10.0
+DAMPING = 0.95
+CLUSTER_WEIGHT = 10.0
 
 
-def cluster_worth(free: IntArray, anchors: IntArray) -> float:
-    """How many anchors a cluster is worth: the odds that a sample lies in its cluster of the partition `free`.
+def cluster_weight(free: IntArray, anchors: IntArray) -> float:
+    """How many anchors the members of a cluster count as: the odds that a sample lies in its cluster of `free`.
 
-    `free` was found without the anchors, and its clusters bear the names of the anchors they hold. Anchors count for it
-    or against it; before the first of them the odds are `CLUSTER_WORTH` to one.
+    The partition `free` was found without the anchors, and its clusters bear the names of the anchors they hold.
+    Anchors count for it or against it; before the first of them the odds are `CLUSTER_WEIGHT` to one.
     """
     known = anchors >= 0
     right = int((free[known] == anchors[known]).sum())
-    return (right + CLUSTER_WORTH) / (int(known.sum()) - right + 1)
+    return (right + CLUSTER_WEIGHT) / (int(known.sum()) - right + 1)
 
 
 def visit_densities(
@@ -39,7 +39,7 @@ def visit_densities(
     sources: FloatArray,
     start: FloatArray | None = None,
     *,
-    alpha: float = CONTINUE,
+    alpha: float = DAMPING,
     tol: float = 1e-4,
     max_iter: int = 200,
 ) -> FloatArray:
@@ -70,15 +70,15 @@ def spread_labels(
     anchors: IntArray,
     n_clusters: int,
     *,
-    settle: Settle | None = None,
-    alpha: float = CONTINUE,
-    worth: float = CLUSTER_WORTH,
+    assign: Assign | None = None,
+    alpha: float = DAMPING,
+    weight: float = CLUSTER_WEIGHT,
     max_iter: int = 20,
 ) -> IntArray:
     """Labels by diffusion on W from anchors (samples whose cluster is known, ≥ 0) and from the clusters `labels`.
 
-    The source of a cluster is the mean of its m anchors and of its members, the latter worth `worth` anchors;
-    without anchors it is its members alone. Repeated until the labels stay. `settle(labels, cost)` may overrule a
+    The source of a cluster is the mean of its m anchors and of its members, the latter counting as `weight` anchors;
+    without anchors it is its members alone. Repeated until the labels stay. `assign(labels, cost)` may overrule a
     round's labels, with cost = −log density.
     """
     S = normalized_graph(W.astype(np.float64))
@@ -88,15 +88,15 @@ def spread_labels(
     for _ in range(max_iter):
         sources = np.zeros((len(labels), n_clusters))
         size = np.bincount(labels, minlength=n_clusters)
-        prior = np.where(size > 0, worth, 0.0)
+        prior = np.where(size > 0, weight, 0.0)
         total = np.maximum(anchor_mass + prior, np.finfo(float).tiny)
         sources[np.arange(len(labels)), labels] = (prior / np.maximum(size, 1) / total)[labels]
         sources[known, anchors[known]] += (1 / total)[anchors[known]]
         densities = visit_densities(S, sources, densities, alpha=alpha)
         scores = np.maximum(densities, 0) / np.maximum(densities.sum(axis=0), np.finfo(float).tiny)
         new = _best(scores, labels)
-        if settle is not None:
-            new = settle(new, -np.log(scores + 1e-12))
+        if assign is not None:
+            new = assign(new, -np.log(scores + 1e-12))
         if np.array_equal(new, labels):
             break
         labels = new

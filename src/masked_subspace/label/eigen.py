@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -17,7 +18,7 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs, with_fixed_signs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, IntArray, Number
 
 Weights = Callable[[FloatArray], FloatArray]
 
@@ -36,7 +37,7 @@ def leading_eigenpairs(
     """The k largest eigenvalues of S, descending, and their vectors with fixed signs.
 
     `weights(values)` says how much each vector will count, at most 1: an error counts as much as its vector, so that
-    vectors inside a dense spectrum which nobody will hear are not waited for.
+    vectors inside a dense spectrum that will count for nothing are not waited for.
     """
     n = S.shape[0]
     k = min(k, n)
@@ -58,10 +59,10 @@ class _Product:
         self.ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
     def __call__(self, Y: FloatArray, out: FloatArray, a: float, b: float) -> None:
-        S, one = self.S, self.S.dtype.type
+        parts, one = Csr.of(self.S), self.S.dtype.type
 
         def rows(limits: tuple[int, int]) -> None:
-            product_rows(S.indptr, S.indices, S.data, Y, out, one(a), one(b), limits[0], limits[1])
+            product_rows(parts, Y, out, one(a), one(b), limits[0], limits[1])
 
         if self.pool is None:
             rows(self.ranges[0])
@@ -129,16 +130,27 @@ def _filter(product: _Product, Y: FloatArray, cut: float) -> FloatArray:
     return filtered
 
 
+class Csr(NamedTuple):
+    """A CSR matrix as compiled code takes it."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
+
+    @classmethod
+    def of(cls, S: csr_array) -> Csr:
+        return cls(S.indptr, S.indices, S.data)
+
+
 @njit(cache=True, nogil=True, fastmath=True)
-def product_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, data, Y, out, a, b, start, stop
-):
+def product_rows(S: Csr, Y: FloatArray, out: FloatArray, a: Number, b: Number, start: int, stop: int) -> None:
+    """out = a·SY + b·Y − out in the rows start..stop."""
     width = Y.shape[1]
     for i in range(start, stop):
         for column in range(width):
             out[i, column] = b * Y[i, column] - out[i, column]
-        for position in range(indptr[i], indptr[i + 1]):
-            weight = a * data[position]
-            j = indices[position]
+        for position in range(S.indptr[i], S.indptr[i + 1]):
+            weight = a * S.data[position]
+            j = S.indices[position]
             for column in range(width):
                 out[i, column] += weight * Y[j, column]

@@ -24,7 +24,7 @@ _TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
 
 @dataclass(frozen=True)
 class Embedding:
-    """Unit rows; `placed` is False for the debris: samples in pieces too small to carry an eigenvector."""
+    """Unit rows; `placed` is False for isolated samples: those in components too small to carry an eigenvector."""
 
     vectors: FloatArray
     values: FloatArray
@@ -87,8 +87,8 @@ def vectors_to_weigh(n_clusters: int) -> int:
 def weighted(vectors: FloatArray, values: FloatArray, n_clusters: int) -> FloatArray:
     """Eigenvectors times their diffusion weights, without those that carry less than a ten-thousandth of a square."""
     weights = diffusion_weights(values, n_clusters)
-    heard = weights > 0.01
-    return vectors[:, heard] * weights[heard].astype(vectors.dtype)
+    counted = weights > 0.01
+    return vectors[:, counted] * weights[counted].astype(vectors.dtype)
 
 
 def diffusion_weights(values: FloatArray, n_clusters: int) -> FloatArray:

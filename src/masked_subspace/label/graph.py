@@ -6,14 +6,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array, issparse, vstack
 
+from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, Matrix
 from masked_subspace.masks.base import row_blocks
 
 # Every kind and what it makes of Z, or of C, the absolute values of Z, for docstrings. A new one is an entry here and a
@@ -32,7 +31,7 @@ _PRODUCT_WIDTH = 16_000  # a block of products of codes is taken to have so many
 
 
 def affinity_matrix(
-    Z: Any,
+    Z: Matrix,
     kind: str = "top-k",
     *,
     n_links: int = 5,
@@ -131,9 +130,9 @@ def _largest_of_rows(  # type: ignore[no-untyped-def]
     return keep
 
 
-def _shape_interaction(Z: Any, rank: int | None, power: float) -> csr_array:
+def _shape_interaction(Z: Matrix, rank: int | None, power: float) -> csr_array:
     """W = |M Mᵀ|^power elementwise, M = U Σ^½ with unit rows, from the skinny SVD of the symmetric part of Z."""
-    dense: FloatArray = Z.toarray() if issparse(Z) else np.asarray(Z)
+    dense: FloatArray = as_dense(Z)
     values, U = eigenpairs((dense + dense.T) / 2)
     order = np.argsort(-np.abs(values))
     values, U = np.abs(values[order]), U[:, order]

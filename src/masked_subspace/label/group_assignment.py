@@ -32,7 +32,7 @@ class GroupAssigner:
         self._anchor = np.full(known.n_groups, -1, dtype=np.int64)
         self._anchor[known.group[anchors >= 0]] = anchors[anchors >= 0]
 
-    def settle(self, labels: IntArray, cost: FloatArray) -> IntArray:
+    def assign(self, labels: IntArray, cost: FloatArray) -> IntArray:
         """`labels` with every known group moved as one to its cheapest permitted cluster; `cost` is n × K."""
         group_cost = self._members @ cost
         held = np.flatnonzero(self._anchor >= 0)
@@ -65,7 +65,7 @@ def refuse_impossible(known: KnownPairs, n_clusters: int, *, hard: bool) -> None
     anchors = known.anchors(n_clusters)
     if hard:
         nowhere = np.zeros(len(anchors), dtype=np.int32)
-        GroupAssigner(known, n_clusters, anchors).settle(nowhere, np.zeros((len(anchors), n_clusters)))
+        GroupAssigner(known, n_clusters, anchors).assign(nowhere, np.zeros((len(anchors), n_clusters)))
 
 
 def _conflict_families(known: KnownPairs) -> list[npt.NDArray[np.intp]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator
 
 from masked_subspace._common.content_order import Positions, content_order
 from masked_subspace._common.sparse.implicit import Rows, as_array, products_of
-from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray
-from masked_subspace.label.diffusion import Settle, cluster_worth, spread_labels
+from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
+from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
 from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.group_assignment import GroupAssigner
@@ -61,7 +61,7 @@ CUTS: dict[str, str] = {
 class Labeler(Protocol):
     """Anything that turns a representation into labels."""
 
-    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling: ...
+    def label(self, representation: Matrix, evidence: Evidence, seed: int) -> Labeling: ...
 
 
 class GraphLabeler(BaseEstimator):
@@ -101,7 +101,7 @@ class GraphLabeler(BaseEstimator):
         self.rank = rank
         self.power = power
 
-    def label(self, representation: Any, evidence: Evidence, seed: int) -> Labeling:
+    def label(self, representation: Matrix, evidence: Evidence, seed: int) -> Labeling:
         """Labels of one representation; the same input and seed give the same labels."""
         W = affinity_matrix(representation, self.affinity, n_links=self.n_links, rank=self.rank, power=self.power)
         return label_graph(W, self.n_clusters, self.n_components, evidence, seed, cut=self.cut)
@@ -227,16 +227,16 @@ def _with_known(
         named if labels is free else labels,
         anchors,
         n_clusters,
-        settle=_settling(known, n_clusters, anchors, hard),
-        worth=cluster_worth(named, anchors),
+        assign=_assigner(known, n_clusters, anchors, hard),
+        weight=cluster_weight(named, anchors),
     )
     return numbered_by_appearance(spread) if known.partial_labels is None else spread
 
 
-def _settling(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool) -> Settle | None:
+def _assigner(known: KnownPairs, n_clusters: int, anchors: IntArray, hard: bool) -> Assign | None:
     """How the known pairs overrule labels: all of them, known labels only, or not at all."""
     if hard:
-        return GroupAssigner(known, n_clusters, anchors).settle
+        return GroupAssigner(known, n_clusters, anchors).assign
     if known.partial_labels is None:
         return None
     return lambda labels, _cost: np.where(anchors >= 0, anchors, labels).astype(labels.dtype)

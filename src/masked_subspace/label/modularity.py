@@ -152,10 +152,10 @@ def _attached(W: csr_array, labels: IndexArray) -> IndexArray:
             (np.ones(int(placed.sum())), (np.flatnonzero(placed), labels[placed])), shape=(len(labels), count)
         )
         ballots = (W[waiting] @ member).toarray()
-        heard = ballots.max(axis=1) > 0
-        if not heard.any():
+        voted = ballots.max(axis=1) > 0
+        if not voted.any():
             return labels
-        labels[waiting[heard]] = ballots[heard].argmax(axis=1).astype(np.int32)
+        labels[waiting[voted]] = ballots[voted].argmax(axis=1).astype(np.int32)
 
 
 def link_shares(W: csr_array, labels: IntArray, n_clusters: int) -> npt.NDArray[np.float64]:

@@ -17,7 +17,7 @@ such as pixels, have more directions above the edge than a model with the same n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -29,6 +29,9 @@ from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.sparse_subspaces import SparseSubspace, centred_directions
 from masked_subspace.masks.base import row_blocks
 
+# What is known of a cluster's subspace: a record, of sparse samples one that is written out when asked for.
+Subspace: TypeAlias = "Bunch | SparseSubspace"
+
 # The largest variance of a finite sample of noise lies around the edge, not below it.
 _ABOVE_EDGE = 1.1
 # Of a cluster with more samples and more features than this, so many samples are looked at: an eigendecomposition of
@@ -36,13 +39,13 @@ _ABOVE_EDGE = 1.1
 _MOST_SAMPLES = 2_000
 
 
-def subspaces_of(X: FloatArray | SparseSamples, labels: IntArray, n_clusters: int) -> list[Any]:
+def subspaces_of(X: FloatArray | SparseSamples, labels: IntArray, n_clusters: int) -> list[Subspace]:
     """One record for each cluster: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`, `size`; of sparse
     samples a `SparseSubspace`, which has that record."""
     return [subspace_of(X, np.flatnonzero(labels == cluster)) for cluster in range(n_clusters)]
 
 
-def subspace_of(X: FloatArray | SparseSamples, members: IntArray) -> Any:
+def subspace_of(X: FloatArray | SparseSamples, members: IntArray) -> Subspace:
     """The affine subspace of some rows of X.
 
     `explained` is the share of their squared distance from the mean that lies in it; 1 where there is none.
@@ -94,7 +97,7 @@ def signal_dimension(variances: FloatArray, n_samples: int, n_features: int) -> 
     return len(variances)
 
 
-def distances_to(X: FloatArray | SparseSamples, subspaces: Sequence[Any]) -> FloatArray:
+def distances_to(X: FloatArray | SparseSamples, subspaces: Sequence[Subspace]) -> FloatArray:
     """n × K: how far each row of X is from each subspace; infinitely far from that of an empty cluster."""
     distance = np.full((len(X), len(subspaces)), np.inf)
     if isinstance(X, SparseSamples):
@@ -105,7 +108,7 @@ def distances_to(X: FloatArray | SparseSamples, subspaces: Sequence[Any]) -> Flo
     for start, stop in row_blocks(len(X), X.shape[1]):
         block = np.asarray(X[start:stop], dtype=np.float64)
         for cluster, one in enumerate(subspaces):
-            if one.size > 0:
+            if one.size > 0 and not isinstance(one, SparseSubspace):
                 shifted = block - one.mean
                 shifted -= (shifted @ one.basis.T) @ one.basis
                 distance[start:stop, cluster] = np.linalg.norm(shifted, axis=1)

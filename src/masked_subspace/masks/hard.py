@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace._common.types import BoolArray, IntArray
+from masked_subspace._common.matrices import as_dense
+from masked_subspace._common.types import BoolArray, IntArray, MatrixLike
 from masked_subspace.masks.base import HardMask
 
 
@@ -70,7 +70,7 @@ class PatternMask(HardMask):
     [[0, 0, 1], [1, 0, 0]]
     """
 
-    def __init__(self, pattern: Any, *, forbids: bool = False) -> None:
+    def __init__(self, pattern: MatrixLike, *, forbids: bool = False) -> None:
         matrix = csr_array(pattern != 0) if not issparse(pattern) else csr_array(pattern)
         if matrix.shape[0] != matrix.shape[1]:
             raise ValueError(f"hard_mask has shape {matrix.shape}; it must be n × n, a 0 or 1 for each pair.")
@@ -84,7 +84,7 @@ class PatternMask(HardMask):
     def _contains(self, rows: IntArray, cols: IntArray) -> BoolArray:
         rows, cols = np.broadcast_arrays(rows, cols)
         found = self.pattern[rows.ravel(), cols.ravel()]
-        return np.asarray(found.toarray() if issparse(found) else found, dtype=bool).reshape(rows.shape)
+        return as_dense(found).astype(bool).reshape(rows.shape)
 
     def allowed(self, rows: IntArray, cols: IntArray) -> BoolArray:
         permitted: BoolArray = (self._contains(rows, cols) != self.forbids) & np.not_equal(rows, cols)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import clone
 
 from masked_subspace._common.sparse.implicit import Rows, as_array
-from masked_subspace._common.types import IntArray
+from masked_subspace._common.types import IntArray, MatrixLike
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.hard import AllOf, DiagonalMask, PatternMask
 from masked_subspace.masks.neighbors import NeighborMask
@@ -24,9 +24,12 @@ from masked_subspace.masks.soft import (
     check_price_array,
 )
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 def resolve_soft_mask(
-    spec: Any, X: Rows, *, strength: float, orientation: Orientation, seed: int, name: str = "soft_mask"
+    spec: object, X: Rows, *, strength: float, orientation: Orientation, seed: int, name: str = "soft_mask"
 ) -> SoftMask | None:
     """The soft mask that `spec` describes for the samples X; None stays None."""
     n_samples = len(X)
@@ -50,13 +53,13 @@ def resolve_soft_mask(
     return ArrayMask(check_price_array(array, n_samples, name))
 
 
-def first_soft_mask(spec: Any, X: Rows, strength: float, orientation: Orientation, seed: int, name: str) -> SoftMask:
+def first_soft_mask(spec: object, X: Rows, strength: float, orientation: Orientation, seed: int, name: str) -> SoftMask:
     """The mask of the first round: what `spec` describes, or one price for every pair."""
     mask = resolve_soft_mask(spec, X, strength=strength, orientation=orientation, seed=seed, name=name)
     return ConstantMask(len(X)) if mask is None else mask
 
 
-def resolve_hard_mask(spec: Any, n_samples: int, known: KnownPairs | None = None) -> HardMask:
+def resolve_hard_mask(spec: object, n_samples: int, known: KnownPairs | None = None) -> HardMask:
     """The hard mask that `spec` describes; a `NeighborMask` is left to the candidate search."""
     parts: list[HardMask] = []
     if spec is None or isinstance(spec, NeighborMask):
@@ -73,7 +76,7 @@ def resolve_hard_mask(spec: Any, n_samples: int, known: KnownPairs | None = None
     return parts[0] if len(parts) == 1 else AllOf(parts)
 
 
-def _check_pattern(spec: Any) -> Any:
+def _check_pattern(spec: object) -> MatrixLike:
     if hasattr(spec, "tocsr"):
         return spec
     array = np.asarray(spec)
@@ -84,11 +87,11 @@ def _check_pattern(spec: Any) -> Any:
     return array
 
 
-def _is_clusterer(spec: Any) -> bool:
+def _is_clusterer(spec: object) -> bool:
     return hasattr(spec, "fit") and not isinstance(spec, type)
 
 
-def _labels_of(clusterer: Any, X: Rows, seed: int) -> IntArray:
+def _labels_of(clusterer: BaseEstimator, X: Rows, seed: int) -> IntArray:
     """Labels of a fresh copy of the clusterer, seeded where it takes a seed and has none."""
     fresh = clone(clusterer)
     if "random_state" in fresh.get_params() and fresh.get_params()["random_state"] is None:

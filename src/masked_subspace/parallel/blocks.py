@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import Array
+from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace._common.types import Array, DType
 
 
 def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
@@ -38,7 +38,7 @@ def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
         yield start, min(n_rows, start + block_size)
 
 
-def read_rows(X: Any, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> Array:
+def read_rows(X: Array, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> Array:
     """Some rows of an array, a memmap or a dask array; only they are read.
 
     Parameters
@@ -67,12 +67,12 @@ def read_rows(X: Any, start: int, stop: int, dtype: npt.DTypeLike | None = None)
     return np.ascontiguousarray(np.asarray(X[start:stop]), dtype=dtype)
 
 
-def float_dtype(X: Any) -> np.dtype[Any]:
+def float_dtype(X: Array | ImplicitRows) -> DType:
     """float32 stays float32; everything else is computed in float64."""
     return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
 
 
-def check_rows(X: Any, name: str = "X") -> None:
+def check_rows(X: Array, name: str = "X") -> None:
     """Refuse what cannot be read by rows."""
     if getattr(X, "ndim", None) != 2:
         raise ValueError(

@@ -8,15 +8,23 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from masked_subspace._common.types import Record
+from masked_subspace._common.peak_memory import peak_bytes
+from masked_subspace._common.types import Array
 from masked_subspace.parallel.engine import Block, Result, Shared
 from masked_subspace.parallel.mapped import MappedArray
 
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+
+Work = Callable[[Any, Any], object]
+# Where the large arrays of a job are: on the workers, or in a file that they open.
+Places: TypeAlias = "dict[str, Future | MappedArray]"
 # Arrays from this size on are sent once and stay on the workers; smaller ones travel with the task.
 _SCATTER_BYTES = 1 << 16
 _MOST_ATTEMPTS = 5
@@ -35,31 +43,31 @@ class DaskEngine:
     has no worker for `patience` seconds, or its scheduler is gone, `run` raises `ClusterLostError`.
     """
 
-    _of_client: weakref.WeakKeyDictionary[Any, DaskEngine] = weakref.WeakKeyDictionary()
+    _of_client: weakref.WeakKeyDictionary[Client, DaskEngine] = weakref.WeakKeyDictionary()
 
-    def __init__(self, client: Any, *, patience: float = 30.0) -> None:
+    def __init__(self, client: Client, *, patience: float = 30.0) -> None:
         self._client = weakref.ref(client)
         self.patience = patience
         self.peak_memory: dict[str, int] = {}  # bytes, the largest seen in each worker process
         self.bytes_sent = 0
-        self._futures: dict[int, tuple[weakref.ref[Any], Any]] = {}
+        self._futures: dict[int, tuple[weakref.ref[Array], Future]] = {}
 
     @classmethod
-    def of(cls, client: Any) -> DaskEngine:
+    def of(cls, client: Client) -> DaskEngine:
         """The engine of a client; it remembers what it has sent."""
         if client not in cls._of_client:
             cls._of_client[client] = cls(client)
         return cls._of_client[client]
 
     @property
-    def client(self) -> Any:
+    def client(self) -> Client:
         client = self._client()
         if client is None or client.status != "running":
             raise ClusterLostError("the Dask client is closed; connect a new one and fit again.")
         return client
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
-        waiting: deque[tuple[int, Any, int]] = deque()  # (number of the block, its future, attempts so far)
+        waiting: deque[tuple[int, Future, int]] = deque()  # (number of the block, its future, attempts so far)
         numbers = iter(range(len(blocks)))
         try:
             self._wait_for_workers()
@@ -87,12 +95,12 @@ class DaskEngine:
             for _, future, _ in waiting:
                 _forget(future)
 
-    def _submit(self, work: Any, shared: Any, places: Record, block: Any) -> Any:
+    def _submit(self, work: Work, shared: Any, places: Places, block: object) -> Future:
         light = replace(shared, **dict.fromkeys(places)) if places else shared
         # Results travel back at once and are never looked up again, so keys need not be pure.
         return self.client.submit(_on_worker, work, light, places, block, pure=False, retries=0)
 
-    def _result_of(self, future: Any) -> tuple[Any, BaseException | None]:
+    def _result_of(self, future: Future) -> tuple[Any, BaseException | None]:
         """The result of a block, or the reason for which it was lost with its worker."""
         from distributed import CancelledError, KilledWorker, TimeoutError
         from distributed.comm.core import CommClosedError
@@ -134,7 +142,7 @@ class DaskEngine:
             time.sleep(_POLL_SECONDS)
             alone_since = self._check_alive(alone_since)
 
-    def _send(self, shared: Any) -> Record:
+    def _send(self, shared: object) -> Places:
         """Futures of the large arrays among the fields of `shared`; what is on the workers already stays there."""
         if not is_dataclass(shared):
             return {}
@@ -145,33 +153,30 @@ class DaskEngine:
                 places[name] = self._place(value)
         return places
 
-    def _place(self, array: Any) -> Any:
+    def _place(self, array: Array) -> Future | MappedArray:
         mapped = MappedArray.of(array)
         if mapped is not None:
             return mapped
         known = self._futures.get(id(array))
         if known is not None and known[0]() is array and known[1].status == "finished":
             return known[1]
-        (future,) = self.client.scatter([array], broadcast=True, hash=False)
+        future: Future = self.client.scatter([array], broadcast=True, hash=False)[0]
         self.bytes_sent += array.nbytes
         key = id(array)
         self._futures[key] = (weakref.ref(array, lambda _: self._futures.pop(key, None)), future)
         return future
 
 
-def _forget(future: Any) -> None:
+def _forget(future: Future) -> None:
     try:
         future.cancel()
     except Exception:  # a closed client has nothing left to cancel
         return
 
 
-def _on_worker(work: Any, light: Any, places: Record, block: Any) -> tuple[Any, str, int]:
-    import resource
-
+def _on_worker(work: Work, light: Any, places: Places, block: object) -> tuple[object, str, int]:
     arrays = {name: place.open() if isinstance(place, MappedArray) else place for name, place in places.items()}
     shared = replace(light, **arrays) if arrays else light
     with threadpool_limits(limits=1, user_api="blas"):
         result = work(shared, block)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return result, f"process {os.getpid()}", peak
+    return result, f"process {os.getpid()}", peak_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -93,7 +93,7 @@ class ThreadEngine(Engine):
         self.n_threads = n_threads
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
-        waiting: deque[Future[Any]] = deque()
+        waiting: deque[Future[Result]] = deque()
         with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(self.n_threads) as pool:
             try:
                 for block in blocks:

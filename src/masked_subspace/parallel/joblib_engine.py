@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
@@ -11,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from masked_subspace.parallel.engine import Block, Result, Shared
 
 
-def _limited(work: Callable[[Any, Any], Any], shared: Any, block: Any) -> Any:
+def _limited(work: Callable[[Shared, Block], Result], shared: Shared, block: Block) -> Result:
     with threadpool_limits(limits=1, user_api="blas"):
         return work(shared, block)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+
+from masked_subspace._common.types import Array
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class MappedArray:
     dtype: str
 
     @classmethod
-    def of(cls, array: Any) -> MappedArray | None:
+    def of(cls, array: Array) -> MappedArray | None:
         """The file behind an array, or None if it has none of its own (or is only a part of one)."""
         base = array if isinstance(array, np.memmap) else getattr(array, "base", None)
         if not isinstance(base, np.memmap) or base.filename is None or base.offset is None:
@@ -28,7 +29,7 @@ class MappedArray:
             return None
         return cls(str(base.filename), int(base.offset), array.shape, array.dtype.str)
 
-    def open(self) -> Any:
+    def open(self) -> Array:
         """The array again, read-only."""
         try:
             mapped = np.memmap(self.path, mode="r", dtype=np.dtype(self.dtype), shape=self.shape, offset=self.offset)

@@ -7,17 +7,17 @@ import sys
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.types import Array
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype, read_rows
 
 _BLOCK_BYTES = 1 << 25
 
 
-def is_dask_array(X: Any) -> bool:
+def is_dask_array(X: object) -> bool:
     """Whether X is a dask array; nobody who has none needs dask for the answer."""
     dask_array = sys.modules.get("dask.array")
     return dask_array is not None and isinstance(X, dask_array.Array)
@@ -35,7 +35,7 @@ def empty_in_file(shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.memmap:
     return mapped
 
 
-def rows_in_file(X: Any) -> np.memmap:
+def rows_in_file(X: Array) -> np.memmap:
     """A dask array (or anything that is read by rows) written to a temporary file, one block in memory at a time."""
     check_rows(X)
     shape = (int(X.shape[0]), int(X.shape[1]))
@@ -46,10 +46,10 @@ def rows_in_file(X: Any) -> np.memmap:
     return out
 
 
-def _blocks_of(X: Any) -> list[tuple[int, int]]:
+def _blocks_of(X: Array) -> list[tuple[int, int]]:
     """The array's own chunks of rows if it has any: each is then computed once."""
     if is_dask_array(X):
-        stops = np.cumsum(X.chunks[0]).tolist()
+        stops = np.cumsum(getattr(X, "chunks")[0]).tolist()  # noqa: B009 (numpy arrays have none)
         return list(zip([0, *stops[:-1]], stops, strict=True))
     row_bytes = max(1, int(X.shape[1]) * np.dtype(X.dtype).itemsize)
     return list(block_ranges(int(X.shape[0]), max(1, _BLOCK_BYTES // row_bytes)))

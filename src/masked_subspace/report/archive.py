@@ -15,14 +15,13 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, save_npz
 
 from masked_subspace._common.files import FileError, write_text, write_with
 from masked_subspace._common.together import held, written_together
-from masked_subspace._common.types import Record
+from masked_subspace._common.types import Record, RecordView
 from masked_subspace.inputs import InputError
 from masked_subspace.inputs.text import cell_text
 from masked_subspace.inputs.zipped import ZippedArrays
@@ -60,7 +59,7 @@ def _class_name(content: ReportContent, row: int) -> str:
     return content.class_names[code] if content.class_names is not None else str(code)
 
 
-def save_run(folder: Path, content: ReportContent, result: Mapping[str, Any], page: str | None = None) -> list[Path]:
+def save_run(folder: Path, content: ReportContent, result: RecordView, page: str | None = None) -> list[Path]:
     """Write labels.csv, affinity.npz, details.npz, the page if there is one, and result.json, all of them or none."""
     run = content.runs[0]
     with written_together(folder, SEAL, FILES) as aside:
@@ -76,13 +75,13 @@ def save_run(folder: Path, content: ReportContent, result: Mapping[str, Any], pa
     return [folder / path.name for path in written]
 
 
-def _sealed(result: Mapping[str, Any], sums: Mapping[str, str]) -> str:
+def _sealed(result: RecordView, sums: Mapping[str, str]) -> str:
     body = {"run": uuid.uuid4().hex, **result, "checksums": dict(sums)}
     body = json.loads(to_json(body))
     return to_json({**body, "seal": _seal(body)})
 
 
-def _seal(body: Mapping[str, Any]) -> str:
+def _seal(body: RecordView) -> str:
     return _checksum(json.dumps(body, sort_keys=True, ensure_ascii=True).encode("ascii"))
 
 
@@ -90,12 +89,12 @@ def _checksum(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Readable JSON; what is not finite becomes null."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

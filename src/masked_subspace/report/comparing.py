@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import Array
+from masked_subspace._common.types import Array, MatrixLike
 from masked_subspace.report.doubts import modularity
 from masked_subspace.report.fitted import run_from_estimator
 from masked_subspace.report.page import write_page
 from masked_subspace.report.profiles import feature_names_of
 from masked_subspace.report.record import ReportContent, Run, Table
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 @overload
 def write_report(model: ReportContent, X: str | Path) -> Path: ...
 @overload
-def write_report(model: Any, X: Any, path: str | Path, **about: Any) -> Path: ...
-def write_report(model: Any, X: Any, path: Any = None, **about: Any) -> Path:
+def write_report(model: BaseEstimator, X: MatrixLike, path: str | Path, **about: Any) -> Path: ...
+def write_report(model: BaseEstimator, X: Any, path: str | Path | None = None, **about: Any) -> Path:
     """Write the page of a fitted model and its samples, or of a ready `ReportContent`.
 
     Parameters
@@ -65,7 +68,9 @@ def write_report(model: Any, X: Any, path: Any = None, **about: Any) -> Path:
     return write_page(content_of({type(model).__name__: model}, X, **about), Path(path))
 
 
-def compare(X: Any, models: Mapping[str, Any], path: str | Path = "comparison.html", **about: Any) -> Path:
+def compare(
+    X: MatrixLike, models: Mapping[str, BaseEstimator], path: str | Path = "comparison.html", **about: Any
+) -> Path:
     """Write one page about several fitted clusterers of the same samples, ours or any of scikit-learn's.
 
     A clusterer without `affinity_matrix_` is shown on the graph of the samples' nearest neighbors.
@@ -109,8 +114,8 @@ def compare(X: Any, models: Mapping[str, Any], path: str | Path = "comparison.ht
 
 
 def content_of(
-    models: Mapping[str, Any],
-    X: Any,
+    models: Mapping[str, BaseEstimator],
+    X: MatrixLike,
     *,
     y: npt.ArrayLike | None = None,
     names: Sequence[str] | None = None,
@@ -245,7 +250,7 @@ def agreement_table(runs: Sequence[Run]) -> Table:
     )
 
 
-def _scores(target: Array | None, model: Any) -> dict[str, float]:
+def _scores(target: Array | None, model: BaseEstimator) -> dict[str, float]:
     if target is None:
         return {}
     from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
@@ -267,7 +272,13 @@ def _coded(y: npt.ArrayLike | None, class_names: Sequence[str] | None) -> tuple[
     return np.asarray(y), [str(name) for name in class_names]
 
 
-def _same_length(models: Mapping[str, Any], X: Any, y: Any, names: Any, images: Any) -> int:
+def _same_length(
+    models: Mapping[str, BaseEstimator],
+    X: MatrixLike,
+    y: npt.ArrayLike | None,
+    names: Sequence[str] | None,
+    images: Array | None,
+) -> int:
     """The number of samples, or an error that names who differs."""
     for name, model in models.items():
         if not hasattr(model, "labels_"):
@@ -275,9 +286,15 @@ def _same_length(models: Mapping[str, Any], X: Any, y: Any, names: Any, images: 
     lengths = {f"models[{name!r}].labels_": len(model.labels_) for name, model in models.items()}
     n = next(iter(lengths.values()))
     if X is not None:
-        lengths["X"] = X.shape[0] if hasattr(X, "shape") else len(X)
-    lengths |= {key: len(value) for key, value in (("y", y), ("names", names), ("images", images)) if value is not None}
+        lengths["X"] = _length(X)
+    lengths |= {
+        key: _length(value) for key, value in (("y", y), ("names", names), ("images", images)) if value is not None
+    }
     for key, length in lengths.items():
         if length != n:
             raise ValueError(f"{key} has {length} samples and {next(iter(lengths))} has {n}; give the same samples.")
     return n
+
+
+def _length(values: MatrixLike) -> int:
+    return int(np.shape(values)[0])

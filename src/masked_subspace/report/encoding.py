@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from masked_subspace._common.types import Array
 
@@ -21,7 +21,7 @@ def small_integers(values: Array) -> str:
     return encoded(np.asarray(values).astype("<u2"))
 
 
-def sixteen_bits(values: Array, low: Any = None, high: Any = None) -> str:
+def sixteen_bits(values: Array, low: npt.ArrayLike | None = None, high: npt.ArrayLike | None = None) -> str:
     """Columns from their lowest (or `low`) to their highest (or `high`) value as 0 … 65,535."""
     low = values.min(axis=0) if low is None else low
     high = values.max(axis=0) if high is None else high
@@ -29,7 +29,7 @@ def sixteen_bits(values: Array, low: Any = None, high: Any = None) -> str:
     return small_integers(np.rint(np.clip((values - low) / span, 0, 1) * 65535))
 
 
-def finite(value: Any) -> Any:
+def finite(value: object) -> object:
     """The same with null where a number is not finite."""
     if isinstance(value, np.generic):
         value = value.item()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from masked_subspace._common.types import Array, Record
+from masked_subspace._common.types import Array, MatrixLike, Record
 from masked_subspace.report.layout import nearest_centres
 from masked_subspace.report.profiles import cluster_profiles
 from masked_subspace.report.record import (
@@ -24,14 +25,17 @@ from masked_subspace.report.record import (
 )
 from masked_subspace.report.stand_in import neighbor_graph, principal_rows
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
+
 
 def run_from_estimator(
-    estimator: Any,
+    estimator: BaseEstimator,
     name: str,
     *,
     seconds: float | None = None,
     scores: Mapping[str, float] | None = None,
-    X: Any = None,
+    X: MatrixLike | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> Run:
     """Gather what a fitted clusterer knows into a record that a report can show.
@@ -102,11 +106,12 @@ def run_from_estimator(
         subspaces=_subspaces(estimator),
         profiles=() if X is None else cluster_profiles(X, labels, names),
         call=call_text(estimator),
+        missing=_missing(estimator),
         graph_kind="own" if own_graph else "neighbors",
     )
 
 
-def call_text(estimator: Any) -> str:
+def call_text(estimator: BaseEstimator) -> str:
     """The constructor call with all that differs from the defaults, to paste into Python."""
     if not hasattr(estimator, "get_params"):
         return ""
@@ -123,11 +128,11 @@ def call_text(estimator: Any) -> str:
     return f"{type(estimator).__name__}(\n{lines})" if "#" in lines or len(lines) > 100 else _one_line(estimator, given)
 
 
-def _one_line(estimator: Any, given: Sequence[str]) -> str:
+def _one_line(estimator: BaseEstimator, given: Sequence[str]) -> str:
     return f"{type(estimator).__name__}({', '.join(given)})"
 
 
-def _certainty(estimator: Any, embedding: Array, labels: Array) -> Array:
+def _certainty(estimator: BaseEstimator, embedding: Array, labels: Array) -> Array:
     """The estimator's own; else the margin between the two nearest centres."""
     own = getattr(estimator, "certainty_", None)
     if own is not None:
@@ -137,36 +142,47 @@ def _certainty(estimator: Any, embedding: Array, labels: Array) -> Array:
     return np.asarray(np.clip(1.0 - nearest.own / np.maximum(nearest.other, 1e-300), 0.0, 1.0))
 
 
-def _number(value: Any) -> float | None:
+def _number(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else float(value)
 
 
-def _records(estimator: Any, attribute: str) -> tuple[Record, ...]:
+def _records(estimator: BaseEstimator, attribute: str) -> tuple[Record, ...]:
     found = getattr(estimator, attribute, None)
     return tuple(plain_record(record) for record in found) if found is not None else ()
 
 
-def _memberships(estimator: Any) -> Array | None:
+def _missing(estimator: BaseEstimator) -> Record:
+    """How many entries were unknown, their share, and how far hidden entries were missed; empty where all are known."""
+    count = int(getattr(estimator, "n_missing_", 0))
+    if not count:
+        return {}
+    share = count / estimator.completed_.size
+    return {"count": count, "share": share, "error": float(estimator.missing_error_)}
+
+
+def _memberships(estimator: BaseEstimator) -> Array | None:
     found = getattr(estimator, "memberships_", None)
     return None if found is None else np.asarray(found, dtype=np.float64)
 
 
-def _subspaces(estimator: Any) -> tuple[Subspace, ...]:
+def _subspaces(estimator: BaseEstimator) -> tuple[Subspace, ...]:
     """Records with attributes or with keys; `explained` may be one share or one for each direction."""
 
-    def part(one: Any, name: str, otherwise: Any = None) -> Any:
-        return one.get(name, otherwise) if isinstance(one, Mapping) else getattr(one, name, otherwise)
+    def part(one: object, name: str) -> npt.ArrayLike | None:
+        return one.get(name) if isinstance(one, Mapping) else getattr(one, name, None)
 
     found = []
     for one in getattr(estimator, "subspaces_", None) or ():
         basis = np.atleast_2d(np.asarray(part(one, "basis"), dtype=np.float64))
-        explained = part(one, "explained")
+        explained, dim = part(one, "explained"), part(one, "dim")
         share = None if explained is None or np.size(explained) == 0 else float(np.sum(explained))
-        found.append(Subspace(np.asarray(part(one, "mean")), basis, int(part(one, "dim", len(basis))), share))
+        found.append(
+            Subspace(np.asarray(part(one, "mean")), basis, len(basis) if dim is None else int(np.asarray(dim)), share)
+        )
     return tuple(found)
 
 
-def _rounds(estimator: Any) -> tuple[Round, ...]:
+def _rounds(estimator: BaseEstimator) -> tuple[Round, ...]:
     affinities = getattr(estimator, "round_affinities_", ())
     labels = getattr(estimator, "round_labels_", ())
     pairs = zip(affinities, labels, strict=True)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace._common.types import Array, Record
+from masked_subspace._common.types import Array, Matrix, MatrixLike, Record
 
 SHOWN_FEATURES = 8
 
 
-def feature_names_of(X: Any) -> list[str] | None:
+def feature_names_of(X: MatrixLike) -> list[str] | None:
     """The columns of a data frame; None for anything else."""
     columns = getattr(X, "columns", None)
     return None if columns is None else [str(column) for column in columns]
 
 
-def cluster_profiles(X: Any, labels: Array, names: Sequence[str] | None = None) -> tuple[Record, ...]:
+def cluster_profiles(X: Matrix, labels: Array, names: Sequence[str] | None = None) -> tuple[Record, ...]:
     """For each cluster its most telling features: mean here, mean of the rest, difference in standard deviations.
 
     A cluster without a rest (there is one only) has no profile. Unknown entries (NaN) are left out of every mean.
@@ -53,7 +52,7 @@ def cluster_profiles(X: Any, labels: Array, names: Sequence[str] | None = None) 
     return tuple(profiles)
 
 
-def _moments(X: Any, codes: Array, n_clusters: int) -> tuple[Array, Array, Array]:
+def _moments(X: Matrix, codes: Array, n_clusters: int) -> tuple[Array, Array, Array]:
     """Sums and numbers of known entries by cluster and feature, and sums of squares by feature."""
     n = len(codes)
     members = csr_array((np.ones(n), (codes, np.arange(n))), shape=(n_clusters, n))

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.provenance import versions
-from masked_subspace._common.types import Array, Record
+from masked_subspace._common.types import Array, Record, RecordView
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # How `Run.certainty` was computed.
 MARGIN = "margin"  # 1 − (distance to the own centre) / (distance to the next), in the embedding
@@ -117,6 +120,8 @@ class Run:
         Python that makes the estimator again.
     graph_kind : {"own", "neighbors"}, default="own"
         "neighbors": the method has no graph, nearest neighbors of the samples stand in for it.
+    missing : mapping of str to object, optional
+        Unknown entries of X: count, share, error of entries hidden for a test. Empty where all are known.
 
     Examples
     --------
@@ -133,20 +138,21 @@ class Run:
     affinity: csr_array
     embedding: Array
     certainty: Array
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: RecordView = field(default_factory=dict)
     rounds: tuple[Round, ...] = ()
-    history: tuple[Mapping[str, Any], ...] = ()
+    history: tuple[RecordView, ...] = ()
     scores: Mapping[str, float] = field(default_factory=dict)
     seconds: float | None = None
     certainty_kind: str = MARGIN
     structure: float | None = None
-    choices: tuple[Mapping[str, Any], ...] = ()
-    n_clusters_scores: tuple[Mapping[str, Any], ...] = ()
+    choices: tuple[RecordView, ...] = ()
+    n_clusters_scores: tuple[RecordView, ...] = ()
     memberships: Array | None = None
     subspaces: tuple[Subspace, ...] = ()
-    profiles: tuple[Mapping[str, Any], ...] = ()
+    profiles: tuple[RecordView, ...] = ()
     call: str = ""
     graph_kind: str = "own"
+    missing: RecordView = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -175,7 +181,7 @@ class Table:
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
     notes: tuple[str, ...] = ()
     decimals: tuple[int | None, ...] = ()
 
@@ -257,7 +263,7 @@ class ReportContent:
 
     title: str
     subtitle: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: RecordView = field(default_factory=dict)
     names: Sequence[str] | None = None
     target: Array | None = None
     class_names: Sequence[str] | None = None
@@ -271,14 +277,14 @@ class ReportContent:
     version: str = field(default_factory=_version)
 
 
-def readable_parameters(estimator: Any) -> Record:
+def readable_parameters(estimator: BaseEstimator) -> Record:
     """Parameters as JSON can hold them; anything larger by its type and shape."""
     if not hasattr(estimator, "get_params"):
         return {}
     return {key: readable(value) for key, value in estimator.get_params(deep=False).items()}
 
 
-def readable(value: Any) -> Any:
+def readable(value: object) -> object:
     """One of them."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
@@ -290,7 +296,7 @@ def readable(value: Any) -> Any:
     return repr(value)[:200] if shape is None else f"{type(value).__name__} {tuple(shape)}"
 
 
-def plain_record(record: Mapping[str, Any]) -> Record:
+def plain_record(record: RecordView) -> Record:
     """A record as JSON holds it: numbers, texts, curves, scores by name, and lists of members' settings."""
     plain = {str(key): _plain_value(value) for key, value in record.items()}
     return {key: value for key, value in plain.items() if value is not _LEFT_OUT}
@@ -299,7 +305,7 @@ def plain_record(record: Mapping[str, Any]) -> Record:
 _LEFT_OUT = object()
 
 
-def _plain_value(value: Any) -> Any:
+def _plain_value(value: object) -> object:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, bool | int | float | str):

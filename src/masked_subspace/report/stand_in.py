@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace._common.types import Array
+from masked_subspace._common.types import Array, Matrix
 
 N_NEIGHBORS = 10
 _MOST_COLUMNS = 30
 
 
-def principal_rows(X: Any) -> Array:
+def principal_rows(X: Matrix) -> Array:
     """The samples along at most 30 leading directions; sparse rows stay sparse and are not centred."""
     from sklearn.utils.extmath import randomized_svd
 

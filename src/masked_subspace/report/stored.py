@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace._common.types import Record
+from masked_subspace._common.types import Array, Record, RecordView
 from masked_subspace.inputs import InputError
 from masked_subspace.report import record
 
@@ -18,7 +18,7 @@ _RECORDS = {cls.__name__: cls for cls in vars(record).values() if isinstance(cls
 _PARTS = ("data", "indices", "indptr")
 
 
-def encoded(value: Any, arrays: Record, path: str = "record") -> Any:
+def encoded(value: object, arrays: Record, path: str = "record") -> object:
     """`value` as JSON can hold it; arrays and graphs go to `arrays` under a name that says where they belong."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -42,12 +42,12 @@ def encoded(value: Any, arrays: Record, path: str = "record") -> Any:
         return {"@map": [[key, encoded(item, arrays, f"{path}.{number}")] for number, (key, item) in
                          enumerate(value.items())]}  # fmt: skip
     if type(value).__name__ in _RECORDS:
-        named = {one.name: encoded(getattr(value, one.name), arrays, f"{path}.{one.name}") for one in fields(value)}
+        named = {one.name: encoded(getattr(value, one.name), arrays, f"{path}.{one.name}") for one in fields(value)}  # type: ignore[arg-type]
         return {"@record": type(value).__name__, "fields": named}
     raise TypeError(f"{path} is a {type(value).__name__}, which a stored run cannot hold")
 
 
-def decoded(value: Any, arrays: Mapping[str, Any]) -> Any:
+def decoded(value: Any, arrays: RecordView) -> Any:
     """The other way; ValueError or KeyError if something is not as `encoded` makes it."""
     if isinstance(value, list):
         return [decoded(item, arrays) for item in value]
@@ -69,7 +69,7 @@ def decoded(value: Any, arrays: Mapping[str, Any]) -> Any:
     return cls(**{key: decoded(item, arrays) for key, item in value["fields"].items() if key in known})
 
 
-def checked_graph(parts: tuple[Any, Any, Any], shape: tuple[int, ...], shown: str) -> csr_array:
+def checked_graph(parts: tuple[Array, Array, Array], shape: tuple[int, ...], shown: str) -> csr_array:
     """A sparse matrix whose every index lies inside its shape; library code would read beyond the memory otherwise."""
     try:
         if parts[1].dtype.kind not in "iu" or parts[2].dtype.kind not in "iu" or parts[0].dtype.kind not in "fiub":

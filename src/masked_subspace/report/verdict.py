@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from masked_subspace._common.types import Record
+from masked_subspace._common.types import IntArray, Record, RecordView
 from masked_subspace.report.doubts import ClusterFacts, examine, modularity
 from masked_subspace.report.record import AGREEMENT, Run
 
@@ -42,6 +41,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
     points: list[Record] = [{"title": "How real", "text": reality, "tone": tone}]
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
     points += [_point("Certainty", _certainty(run)), _point("Not assigned", _unassigned(run))]
+    points.append(_point("Unknown values", _missing(run)))
     if doubts:
         points.append({"title": "Doubtful clusters", "text": " ".join(doubts), "items": doubts, "tone": FAIR})
     elif n_clusters > 1:
@@ -81,7 +81,7 @@ def _of_one_cluster(n_clusters: int) -> Record:
     }
 
 
-def _reality(run: Run, codes: Any) -> tuple[str, str, str]:
+def _reality(run: Run, codes: IntArray) -> tuple[str, str, str]:
     """Tone, words for the headline, and the sentence behind them."""
     kept = modularity(run.affinity, codes)
     if run.structure is not None:
@@ -145,7 +145,7 @@ def _which_way(run: Run) -> str:
     return f"{text}, then {_way(others[0])} with {_score_of(others[0]):.2f}."
 
 
-def _choices_of_history(run: Run) -> list[Mapping[str, Any]]:
+def _choices_of_history(run: Run) -> list[RecordView]:
     last = run.history[-1] if run.history else {}
     scores = last.get("view_scores") or {}
     taken = str(last.get("view"))
@@ -155,7 +155,7 @@ def _choices_of_history(run: Run) -> list[Mapping[str, Any]]:
     ]
 
 
-def _way(choice: Mapping[str, Any]) -> str:
+def _way(choice: RecordView) -> str:
     parts = [f"{key} {choice[key]}" for key in ("view", "cut", "links") if choice.get(key) is not None]
     return ", ".join(parts) or "the way"
 
@@ -176,6 +176,19 @@ def _certainty(run: Run) -> str:
 def _unassigned(run: Run) -> str:
     count = int((run.labels < 0).sum())
     return f"{count} of {len(run.labels)} samples are in no cluster (label −1)." if count else ""
+
+
+def _missing(run: Run) -> str:
+    if not run.missing:
+        return ""
+    count, share, error = run.missing["count"], run.missing["share"], run.missing["error"]
+    text = f"{count} values ({share:.1%}) were unknown and were estimated from the samples that are alike. "
+    if error >= 1:
+        return text + "Known values that were hidden for a test could not be told better than by their mean."
+    return text + (
+        f"Known values that were hidden for a test came back with {error:.0%} of the error that the mean of their "
+        "feature has."
+    )
 
 
 def _known(run: Run) -> str:
@@ -275,11 +288,11 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
     return steps
 
 
-def _score(record: Mapping[str, Any]) -> float | None:
+def _score(record: RecordView) -> float | None:
     value = record.get("score")
     return float(value) if isinstance(value, int | float) and value == value else None
 
 
-def _score_of(record: Mapping[str, Any]) -> float:
+def _score_of(record: RecordView) -> float:
     found = _score(record)
     return -np.inf if found is None else found

@@ -35,7 +35,6 @@ tests/reference.py has the same formulas with an explicit inverse, one line each
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +94,7 @@ def is_finite(matrix: csr_array | FloatArray, stopping_value: float, objective: 
     return bool(np.isfinite(stopping_value) and np.isfinite(objective[-1:]).all() and np.isfinite(entries).all())
 
 
-def squared_weights(mask_weight: float, prices: Any, dtype: npt.DTypeLike) -> FloatArray:
+def squared_weights(mask_weight: float, prices: npt.ArrayLike, dtype: npt.DTypeLike) -> FloatArray:
     """γ·(Mˢ)² in float64; what leaves the range of `dtype` is refused: infinity times a zero coefficient is NaN."""
     with np.errstate(over="ignore"):
         weights: FloatArray = mask_weight * np.square(np.asarray(prices, dtype=np.float64))

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import FloatArray, IndexArray
+from masked_subspace._common.types import FloatArray, IndexArray, MaskLike
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.hard import AllOf, PatternMask
 from masked_subspace.masks.neighbors import NeighborMask
@@ -22,6 +22,8 @@ from masked_subspace.masks.resolve import resolve_hard_mask
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from masked_subspace.represent.dense.spectrum import Spectrum
     from masked_subspace.represent.sparse.products import Products
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
@@ -54,7 +56,7 @@ class MaskedRepresenter(BaseEstimator):
         noise: float | None = None,
         outliers: float | None = None,
         affine: bool = False,
-        hard_mask: Any = None,
+        hard_mask: MaskLike = None,
         solver: str = "auto",
         n_candidates: int = 64,
         n_jobs: int | None = None,
@@ -239,7 +241,7 @@ def _candidates(
     return find_candidates(X, m, search=recipe.search, must_link=must, n_threads=threads, random_state=seed)
 
 
-def _pattern_of(candidates: IndexArray) -> Any:
+def _pattern_of(candidates: IndexArray) -> csr_array:
     from scipy.sparse import csr_array
 
     n, m = candidates.shape

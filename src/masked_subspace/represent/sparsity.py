@@ -173,7 +173,7 @@ class CandidateStep:
         place = float(np.clip(np.interp(np.log(penalty / self._unit), powers, range(len(powers))), 0, len(powers) - 1))
         below, above = self._curve_at(int(np.floor(place))), self._curve_at(int(np.ceil(place)))
         low, high = (float(np.interp(-wanted, -links, prices)) for links, prices in (below, above))
-        return low + (place - np.floor(place)) * (high - low)
+        return float(low + (place - np.floor(place)) * (high - low))
 
     def _curve_at(self, number: int) -> tuple[FloatArray, FloatArray]:
         """At one penalty of the curve: links, falling, and ln λ, from few links to many in steps of a factor 2."""

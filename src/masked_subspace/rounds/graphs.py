@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.utils import check_random_state
 
 from masked_subspace._common.threads import thread_count
-from masked_subspace._common.types import IntArray
+from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.embedding import Components, normalized_graph, unit_rows
 from masked_subspace.label.labeler import CUTS, Evidence, label_graph
@@ -28,12 +27,12 @@ _SKETCH = 64
 
 
 def cluster_graph(
-    W: Any,
+    W: MatrixLike,
     n_clusters: int,
     *,
     cut: str = "auto",
     n_components: Components = "auto",
-    random_state: Any = None,
+    random_state: RandomSeed = None,
     n_jobs: int | None = None,
 ) -> IntArray:
     """Clusters of a weighted graph of any origin.
@@ -87,7 +86,7 @@ def cluster_graph(
     return outcome_of_cuts(graph, n_clusters, cuts, n_components, evidence, seed).labeling.labels
 
 
-def check_graph(W: Any, n_clusters: int, name: str) -> csr_array:
+def check_graph(W: MatrixLike, n_clusters: int, name: str) -> csr_array:
     """W as CSR without its diagonal; what is no graph is refused, samples without a link are named in a warning."""
     if not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f"n_clusters is {n_clusters!r}; it must be a whole number ≥ 1.")

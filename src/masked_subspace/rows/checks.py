@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import issparse, sparray, spmatrix
 from sklearn.utils.validation import validate_data
 
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import Array, FloatArray, MatrixLike
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.rows.recognition import row_hashes
 from masked_subspace.rows.tables import refuse_containers, text_columns
 
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
-def check_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
+
+def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Any:
     """X as a finite float array with samples as rows, or as `SparseSamples`.
 
     float32 stays float32, small integers become float32.
     """
     refuse_containers(X)
     if is_dask_array(X):
-        X = rows_in_file(X)
-    elif (isinstance(X, np.ndarray) or issparse(X)) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
+        X = rows_in_file(cast("Array", X))
+    elif isinstance(X, np.ndarray | sparray | spmatrix) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
     least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
     try:
@@ -49,8 +52,13 @@ def check_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
             f"X is a table with text in {text}; leave such columns out or turn them into numbers "
             "(sklearn.preprocessing has OneHotEncoder and OrdinalEncoder)."
         ) from error
-    samples = SparseSamples.of(checked) if issparse(checked) else checked
-    _refuse_infinite(samples)
+    missing = getattr(estimator, "missing", None)
+    if issparse(checked):
+        samples = SparseSamples.of(checked)
+        _refuse_infinite_entries(samples, missing)
+    else:
+        samples = checked
+        _refuse_infinite(samples, missing)
     if len(samples) < least:
         raise ValueError(
             f"n_samples={len(samples)} should be >= n_clusters={least}: there must be at least one sample a cluster."
@@ -58,39 +66,44 @@ def check_samples(estimator: Any, X: Any, *, reset: bool) -> Any:
     return samples
 
 
-def same_kind(X: Any, *, sparse: bool) -> Any:
+def same_kind(X: FloatArray | SparseSamples, *, sparse: bool) -> Any:
     """New samples as the fitted ones came, sparse or not; a model that was fitted on an array holds such arrays."""
     if isinstance(X, SparseSamples):
         return X if sparse else X.array(0, len(X))
-    return SparseSamples.of(X) if sparse else X
+    if not sparse:
+        return X
+    samples = SparseSamples.of(X)
+    _refuse_infinite_entries(samples, "ignore")  # an array may have come with NaN
+    return samples
 
 
-def _refuse_infinite(X: FloatArray | SparseSamples) -> None:
-    place = _first_infinite_entry(X) if isinstance(X, SparseSamples) else _first_infinite(X)
-    if place is not None:
-        row, column, value = place
-        raise ValueError(
-            f"X contains {'NaN' if np.isnan(value) else 'infinity (inf)'}, first at row {row}, column {column}; "
-            "remove or impute such samples (sklearn.impute has ways)."
-        )
-
-
-def _first_infinite(X: FloatArray) -> tuple[int, int, float] | None:
+def _refuse_infinite(X: FloatArray, missing: str | None) -> None:
+    """`missing` is what the estimator does about NaN: "ignore", "error", or None where it has no such parameter."""
     for start, stop in row_blocks(len(X), X.shape[1]):
-        finite = np.isfinite(X[start:stop])
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            return start + int(row), int(column), float(X[start + row, column])
-    return None
+        block = X[start:stop]
+        refused = np.isinf(block) if missing == "ignore" else ~np.isfinite(block)
+        if refused.any():
+            row, column = np.argwhere(refused)[0]
+            hint = 'missing="ignore" takes NaN for unknown, or ' if missing is not None else ""
+            _refuse_entry(start + int(row), int(column), float(block[row, column]), hint)
 
 
-def _first_infinite_entry(X: SparseSamples) -> tuple[int, int, float] | None:
+def _refuse_infinite_entries(X: SparseSamples, missing: str | None) -> None:
+    """The same of sparse samples, in which NaN is never filled in: an estimate of it needs arrays."""
     bad = np.flatnonzero(~np.isfinite(X.matrix.data))
-    if len(bad) == 0:
-        return None
-    entry = int(bad[0])
-    row = int(np.searchsorted(X.matrix.indptr, entry, side="right")) - 1
-    return row, int(X.matrix.indices[entry]), float(X.matrix.data[entry])
+    if len(bad):
+        entry = int(bad[0])
+        row = int(np.searchsorted(X.matrix.indptr, entry, side="right")) - 1
+        hint = 'missing="ignore" takes NaN for unknown in arrays only: fit X.toarray(), or ' if missing else ""
+        _refuse_entry(row, int(X.matrix.indices[entry]), float(X.matrix.data[entry]), hint)
+
+
+def _refuse_entry(row: int, column: int, value: float, hint_for_nan: str) -> None:
+    name, hint = ("NaN", hint_for_nan) if np.isnan(value) else ("infinity (inf)", "")
+    raise ValueError(
+        f"X contains {name}, first at row {row}, column {column}; "
+        f"{hint}remove or impute such samples (sklearn.impute has ways)."
+    )
 
 
 def refuse_degenerate(X: FloatArray | SparseSamples, *, center: bool, counts: bool, zero_rows: bool = False) -> None:

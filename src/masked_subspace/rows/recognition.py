@@ -8,13 +8,12 @@ pairs, so 8 bytes a sample are enough and no sample has to be kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.types import FloatArray, IntArray, KeyArray
+from masked_subspace._common.types import DType, FloatArray, IntArray, KeyArray
 from masked_subspace.masks.base import row_blocks
 
 _SEED = 20_250_506
@@ -60,7 +59,7 @@ class SeenRows:
 
     hashes: KeyArray
     index: IntArray
-    dtype: np.dtype[Any]
+    dtype: DType
 
     @classmethod
     def of(cls, X: FloatArray | SparseSamples) -> SeenRows:

@@ -5,14 +5,18 @@ Packages of tables are never imported here: a container is known by what it can 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from masked_subspace._common.types import MatrixLike
 
 _NAMED_AT_MOST = 5
 
 
-def is_counts(X: Any) -> bool:
+def is_counts(X: MatrixLike) -> bool:
     """Whether X came as whole numbers, be it an array, a sparse matrix, a list or a table."""
     if isinstance(X, (list, tuple)):
         kinds = [_kind_of_list(X)]
@@ -23,14 +27,14 @@ def is_counts(X: Any) -> bool:
     return all(kind in ("u", "i", "b") for kind in kinds)
 
 
-def _kind_of_list(X: list[Any] | tuple[Any, ...]) -> str:
+def _kind_of_list(X: Sequence[object]) -> str:
     try:
         return np.asarray(X).dtype.kind
     except ValueError:  # ragged: the checks that follow say so
         return "f"
 
 
-def is_table(X: Any) -> bool:
+def is_table(X: object) -> bool:
     """Whether X has columns with names: pandas, polars, pyarrow."""
     return hasattr(X, "column_names") or (hasattr(X, "columns") and hasattr(X, "dtypes"))
 
@@ -39,7 +43,7 @@ def _types(X: Any) -> list[Any]:
     return list(X.schema.types) if hasattr(X, "column_names") else list(X.dtypes)
 
 
-def _kind_of_type(dtype: Any) -> str:
+def _kind_of_type(dtype: object) -> str:
     """numpy's letter for a type of pandas, polars (Int64) or pyarrow (int64)."""
     kind = getattr(dtype, "kind", None)
     if kind is not None:
@@ -47,7 +51,7 @@ def _kind_of_type(dtype: Any) -> str:
     return "i" if str(dtype).lower().startswith(("int", "uint", "bool")) else "f"
 
 
-def text_columns(X: Any) -> str | None:
+def text_columns(X: object) -> str | None:
     """The columns of a table that are not numbers, as the words of an error; None where there are none."""
     if not is_table(X):
         return None
@@ -59,7 +63,7 @@ def text_columns(X: Any) -> str | None:
     return f"column{'s' if len(found) > 1 else ''} {named}{more}"
 
 
-def _columns(X: Any) -> tuple[list[Any], list[Any]]:
+def _columns(X: Any) -> tuple[list[object], list[npt.ArrayLike]]:
     """Names, and the columns themselves."""
     if hasattr(X, "column_names"):  # pyarrow
         return list(X.column_names), list(X.columns)
@@ -68,7 +72,7 @@ def _columns(X: Any) -> tuple[list[Any], list[Any]]:
     return list(X.columns), [X[name] for name in X.columns]
 
 
-def _first_text(name: Any, column: Any) -> tuple[Any, Any]:
+def _first_text(name: object, column: npt.ArrayLike) -> tuple[object, object]:
     """The name with the first value that is no number, or with None."""
     values = np.asarray(column)
     try:
@@ -82,7 +86,7 @@ def _first_text(name: Any, column: Any) -> tuple[Any, Any]:
     return name, None
 
 
-def refuse_containers(X: Any) -> None:
+def refuse_containers(X: object) -> None:
     """An object that holds several matrices: which of them are the samples has to be said."""
     for one in type(X).__mro__:
         if one.__module__.split(".")[0] == "anndata" and one.__name__ == "AnnData":

@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from masked_subspace._common.sparse.kernels import Factors, product_tile, products_among, products_with
 from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
-from masked_subspace._common.types import BoolArray, FloatArray, IndexArray, IntArray
+from masked_subspace._common.types import Array, BoolArray, DType, FloatArray, IndexArray, IntArray, Number
 
 # Principal directions that take the place of rows where a method needs an array of them, such as k-means.
 SEEN_DIRECTIONS = 100
@@ -61,8 +61,8 @@ class ImplicitRows:
         return 2
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self.matrix.dtype
+    def dtype(self) -> DType:
+        dtype: DType = self.matrix.dtype
         return dtype
 
     @property
@@ -75,10 +75,10 @@ class ImplicitRows:
     def __getitem__(self, rows: IntArray | slice) -> ImplicitRows:
         return replace(self, matrix=csr_array(self.matrix[rows]), scale=self.scale[rows], along=self.along[rows])
 
-    def __truediv__(self, divisor: float) -> ImplicitRows:
+    def __truediv__(self, divisor: float | Number) -> ImplicitRows:
         return replace(self, scale=self.scale / float(divisor))
 
-    def astype(self, dtype: Any, copy: bool = True) -> ImplicitRows:  # noqa: ARG002
+    def astype(self, dtype: npt.DTypeLike, copy: bool = True) -> ImplicitRows:  # noqa: ARG002
         """As of an array; nobody writes into these rows, so that they are never copied for nothing."""
         return self if self.dtype == dtype else replace(self, matrix=self.matrix.astype(dtype))
 
@@ -167,7 +167,7 @@ class Tile:
     start: int
 
     @cached_property
-    def _by_feature(self) -> tuple[Any, Any, Any]:
+    def _by_feature(self) -> tuple[Array, Array, Array]:
         turned = self.right.matrix.tocsc()
         return turned.indptr, turned.indices, turned.data
 

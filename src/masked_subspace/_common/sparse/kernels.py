@@ -5,46 +5,49 @@ Sums run in float64: what centring subtracts may be much larger than what it lea
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+
+from masked_subspace._common.types import Array, FloatArray, IndexArray, IntArray, Number
 
 
 class Factors(NamedTuple):
     """Row i is s_i·(x_i − m, c): the products of rows are s_i s_j (x_i·x_j − p_i − p_j + q)."""
 
-    indptr: Any  # x, CSR
-    indices: Any
-    data: Any
-    scale: Any  # s
-    along: Any  # p = Xm
+    indptr: IntArray  # x, CSR
+    indices: IntArray
+    data: FloatArray
+    scale: FloatArray  # s
+    along: FloatArray  # p = Xm
     offset: float  # q = ‖m‖² + c²
 
 
 @njit(cache=True, nogil=True)
-def _scatter(rows: Factors, i: int, work: Any) -> None:
+def _scatter(rows: Factors, i: int, work: FloatArray) -> None:
     for t in range(rows.indptr[i], rows.indptr[i + 1]):
         work[rows.indices[t]] = rows.data[t]
 
 
 @njit(cache=True, nogil=True)
-def _clear(rows: Factors, i: int, work: Any) -> None:
+def _clear(rows: Factors, i: int, work: FloatArray) -> None:
     for t in range(rows.indptr[i], rows.indptr[i + 1]):
         work[rows.indices[t]] = 0
 
 
 @njit(cache=True, nogil=True)
-def _product(rows: Factors, j: int, work: Any, along: float, scale: float) -> Any:
+def _product(rows: Factors, j: int, work: FloatArray, along: float, scale: float) -> Number:
     """The product of row j with the row whose entries stand in `work`."""
     total = 0.0
     for t in range(rows.indptr[j], rows.indptr[j + 1]):
         total += rows.data[t] * work[rows.indices[t]]
-    return scale * rows.scale[j] * (total - along - rows.along[j] + rows.offset)
+    product: Number = scale * rows.scale[j] * (total - along - rows.along[j] + rows.offset)
+    return product
 
 
 @njit(cache=True, nogil=True)
-def products_among(rows: Factors, columns: Any, work: Any, H: Any) -> None:
+def products_among(rows: Factors, columns: IndexArray, work: FloatArray, H: FloatArray) -> None:
     """H[s] = products of the rows columns[s] with each other; 0 where a place holds no row (−1).
 
     `work` has one place for each feature, all zero.
@@ -67,7 +70,9 @@ def products_among(rows: Factors, columns: Any, work: Any, H: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def products_with(rows: Factors, columns: Any, targets: Factors, first: int, work: Any, g: Any) -> None:
+def products_with(
+    rows: Factors, columns: IndexArray, targets: Factors, first: int, work: FloatArray, g: FloatArray
+) -> None:
     """g[s] = products of the rows columns[s] with target first + s."""
     for s in range(columns.shape[0]):
         i = first + s
@@ -79,7 +84,14 @@ def products_with(rows: Factors, columns: Any, targets: Factors, first: int, wor
 
 
 @njit(cache=True, nogil=True)
-def product_tile(left: Factors, start: int, right: Factors, by_feature: Any, work: Any, tile: Any) -> None:
+def product_tile(
+    left: Factors,
+    start: int,
+    right: Factors,
+    by_feature: tuple[Array, Array, Array],
+    work: FloatArray,
+    tile: FloatArray,
+) -> None:
     """tile[a, b] = product of row start + a of `left` with row b of `right`, whose entries stand in `by_feature`
     (indptr, indices, data of CSC). `work` has one place for each row of `right`."""
     indptr, indices, data = by_feature

@@ -11,13 +11,12 @@ one more coordinate, zero for the samples themselves, holds its length.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import DType, FloatArray
 
 # Beyond it the eigendecomposition takes hours and the coordinates gigabytes.
 MOST_DIRECTIONS = 10_000
@@ -33,7 +32,7 @@ class RowSpace:
     samples: csr_array | None  # None where `directions` are in feature space
     directions: FloatArray  # in float64: small directions are divided by their length
     n_features: int
-    dtype: np.dtype[Any]
+    dtype: DType
 
     @classmethod
     def of(cls, X: csr_array) -> RowSpace:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.sparse.row_space import RowSpace
-from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace._common.types import DType, FloatArray, IntArray, MatrixLike
 
 # Up to here samples are exchanged for coordinates in their own row space, at most n × n numbers; it is also the size up
 # to which the dense solver is the usual one (represent/representer.py).
@@ -28,7 +28,7 @@ class SparseSamples:
     always_coordinates: bool = False
 
     @classmethod
-    def of(cls, X: Any, *, always_coordinates: bool = False) -> SparseSamples:
+    def of(cls, X: MatrixLike, *, always_coordinates: bool = False) -> SparseSamples:
         """Any sparse matrix of floats; what is given is not changed."""
         matrix = csr_array(X)
         if not matrix.has_canonical_format or (matrix.data == 0).any():
@@ -48,8 +48,8 @@ class SparseSamples:
         return int(rows), int(columns)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self.matrix.dtype
+    def dtype(self) -> DType:
+        dtype: DType = self.matrix.dtype
         return dtype
 
     def __len__(self) -> int:
@@ -63,7 +63,7 @@ class SparseSamples:
         rows: FloatArray = self.matrix[start:stop].toarray()
         return rows
 
-    def astype(self, dtype: Any) -> SparseSamples:
+    def astype(self, dtype: npt.DTypeLike) -> SparseSamples:
         # A small number may become zero in float32.
         return self if self.dtype == dtype else SparseSamples.of(self.matrix.astype(dtype), **self._kind)
 

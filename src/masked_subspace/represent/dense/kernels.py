@@ -1,19 +1,66 @@
 """Fused elementwise kernels of the blocked pass. One file, because numba's cache does not see changes elsewhere.
 
-All kernels are serial and release the interpreter lock: threads work on different blocks of samples. Scalars come in
-arrays of the data's dtype, since a float64 literal would turn every float32 operation into float64.
+All kernels are serial and release the interpreter lock: threads work on different blocks of samples. Numbers come in
+the data's dtype, since a float64 literal would turn every float32 operation into float64.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba as nb
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.extending import intrinsic
 
-# Where the scalars of one iteration stand in the `scalars` argument of `masked_step`.
-INVERSE_MU, INVERSE_MU_NEXT, TAU, TAU_LAST, RATIO_LAST, RATIO_NEXT, HALF = range(7)
+from masked_subspace._common.types import FloatArray, IntArray, Number
+
+
+class Iteration(NamedTuple):
+    """The numbers of one iteration."""
+
+    inverse_mu: Number
+    inverse_mu_next: Number
+    tau: Number  # the hard threshold √(2λ/μ)
+    tau_last: Number
+    ratio_last: Number  # μ of the last iteration over μ
+    ratio_next: Number  # μ over that of the next iteration
+    half: Number  # ½
+
+
+class State(NamedTuple):
+    """b × n arrays of a block of samples.
+
+    A holds C where the pair is permitted (there U1 = w·C) and U1/μ where it is forbidden (there C = 0). T = Z − U2/μ
+    holds Q and U2 at once: Q = T, U2 = 0 where |T| > τ, else Q = 0, U2 = −μT. R is the part of the right side of Eq:b-Z
+    without G, over 2μ.
+    """
+
+    Z: FloatArray
+    Z_last: FloatArray
+    R: FloatArray
+    A: FloatArray
+    T: FloatArray
+    weights: FloatArray  # γ Mˢ⊙Mˢ, negative where the pair is forbidden
+
+
+class RowReport(NamedTuple):
+    """What an iteration says of b samples."""
+
+    change: FloatArray  # max(|ΔC|, |ΔZ|, |ΔQ|)
+    mask_residual: FloatArray  # ‖Z − Mʰ⊙C‖∞
+    sparsity_residual: FloatArray  # ‖Q − Z‖∞
+    price: FloatArray  # Σ w·Q²
+    n_nonzero: IntArray  # entries of Q
+
+
+class Residuals(NamedTuple):
+    """ε and O of b samples, and what they cost."""
+
+    noise: FloatArray  # b × d
+    outliers: FloatArray  # b × d
+    left: FloatArray  # b, ‖R − ε − O‖²
+    noise_square: FloatArray  # b, ‖ε‖²
+    n_outliers: IntArray  # b, nonzeros of O
 
 
 def _maximum(_context: Any, a: Any, b: Any) -> Any:
@@ -31,16 +78,14 @@ larger: Any = intrinsic(_maximum)
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def masked_step(product, Z_last, R, A, T, W, scalars, change, mask_residual, sparsity_residual, n_nonzero, price):  # type: ignore[no-untyped-def]
+def masked_step(step: Iteration, state: State, report: RowReport) -> None:
     """C, Q, both multipliers and the next right-hand side from one look at every entry.
 
-    State: A holds C where the pair is permitted (there U1 = w·C) and U1/μ where it is forbidden (W < 0; there C = 0).
-    T = Z − U2/μ holds Q and U2 at once: Q = T, U2 = 0 where |T| > τ, else Q = 0, U2 = −μT. R is the part of the right
-    side of Eq:b-Z without G, over 2μ. `product` comes in as coefficients · Vᵀ and leaves as Z.
+    `state.Z` comes in as coefficients · Vᵀ and leaves as Z.
     """
-    inverse_mu, inverse_mu_next = scalars[INVERSE_MU], scalars[INVERSE_MU_NEXT]
-    tau, tau_last = scalars[TAU], scalars[TAU_LAST]
-    ratio_last, ratio_next, half = scalars[RATIO_LAST], scalars[RATIO_NEXT], scalars[HALF]
+    product, Z_last, R, A, T, W = state.Z, state.Z_last, state.R, state.A, state.T, state.weights
+    inverse_mu, inverse_mu_next, tau, tau_last = step.inverse_mu, step.inverse_mu_next, step.tau, step.tau_last
+    ratio_last, ratio_next, half = step.ratio_last, step.ratio_next, step.half
     zero, one = half - half, half + half
     for i in range(R.shape[0]):
         largest, gap_mask, gap_sparsity, paid, count = zero, zero, zero, zero, zero
@@ -76,20 +121,20 @@ def masked_step(product, Z_last, R, A, T, W, scalars, change, mask_residual, spa
             paid += larger(w, zero) * q * q
             T[i, j] = t
             R[i, j] += half * t if kept else -half * ratio_next * t
-        change[i] = largest
-        mask_residual[i] = gap_mask
-        sparsity_residual[i] = gap_sparsity
-        n_nonzero[i] = count
-        price[i] = paid
+        report.change[i] = largest
+        report.mask_residual[i] = gap_mask
+        report.sparsity_residual[i] = gap_sparsity
+        report.n_nonzero[i] = count
+        report.price[i] = paid
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def residual_step(R, noise, outliers, limits, left, noise_square, n_outliers):  # type: ignore[no-untyped-def]
+def residual_step(R: FloatArray, parts: Residuals, shrink: Number, threshold: Number) -> None:
     """ε and O of `eq:gmsc-n` from R = X − ZX: ε = (R − O)·shrink, then O = H_threshold(R − ε).
 
-    `limits` is (shrink, threshold): 1/(1 + 2λ₁), or 0 without ε, and √(2λ₂), or infinity without O.
+    `shrink` is 1/(1 + 2λ₁), or 0 without ε; `threshold` is √(2λ₂), or infinity without O.
     """
-    shrink, threshold = limits[0], limits[1]
+    noise, outliers = parts.noise, parts.outliers
     zero = shrink - shrink
     for i in range(R.shape[0]):
         rest_square, square = zero, zero
@@ -104,6 +149,6 @@ def residual_step(R, noise, outliers, limits, left, noise_square, n_outliers):  
             rest_square += (rest - o) * (rest - o)
             square += e * e
             count += 1 if kept else 0
-        left[i] = rest_square
-        noise_square[i] = square
-        n_outliers[i] = count
+        parts.left[i] = rest_square
+        parts.noise_square[i] = square
+        parts.n_outliers[i] = count

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from masked_subspace.represent.dense.blocks import FinishedRow, Outcome, run_freezing
+from masked_subspace._common.types import DType
 from masked_subspace.represent.dense.lazy import LazyPass
 from masked_subspace.represent.dense.lazy_problem import LazyProblem
+from masked_subspace.represent.dense.running import FinishedRow, Outcome, run_freezing
 
 # Measured on MNIST with μ₀ = .1 and p = 1.1: samples whose support differed from float64's had come within 6.4e-7 of τ
 # (docs/findings/performance.md). Elsewhere it is a guess: what is missed is a link or two, as in plain float32.
@@ -47,6 +47,6 @@ def decide_again(outcome: Outcome, places: list[int], problem: LazyProblem, n_th
     outcome.objective += outcome.objective[-1:] * missing
 
 
-def _like(row: FinishedRow, dtype: np.dtype[Any]) -> FinishedRow:
+def _like(row: FinishedRow, dtype: DType) -> FinishedRow:
     step = None if row.last_step is None else row.last_step.astype(dtype)
     return replace(row, values=row.values.astype(dtype), last_step=step)

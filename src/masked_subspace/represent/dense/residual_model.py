@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.represent.dense.kernels import residual_step
+from masked_subspace.represent.dense.kernels import Residuals, residual_step
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
 
@@ -28,9 +28,9 @@ class ResidualModel:
         self._roots = np.sqrt(spectrum.values)
         self._noise, self._outliers = np.zeros((2, *X.shape), dtype)
         self._outliers_projected, self._both_projected = np.zeros((2, len(X), spectrum.rank), dtype)
-        self._shrink = 0.0 if settings.noise is None else 1 / (1 + 2 * settings.noise)
+        shrink = 0.0 if settings.noise is None else 1 / (1 + 2 * settings.noise)
         threshold = inf if settings.outliers is None else sqrt(2 * settings.outliers)
-        self._limits = np.array([self._shrink, threshold], dtype)
+        self._shrink, self._threshold = dtype.type(shrink), dtype.type(threshold)
 
     def correct(self, coefficients: FloatArray, unexplained: FloatArray, mu: float) -> None:
         """Take (ε + O)Xᵀ out of the right side of Eq:b-Z, in eigen-coordinates."""
@@ -46,8 +46,9 @@ class ResidualModel:
         n_rows = len(residual)
         left, noise_square = np.zeros((2, n_rows), residual.dtype)
         n_outliers = np.zeros(n_rows, np.int64)
-        residual_step(residual, self._noise, self._outliers, self._limits, left, noise_square, n_outliers)
-        noise_projected = (projected - self._outliers_projected) * self._limits[0]
+        parts = Residuals(self._noise, self._outliers, left, noise_square, n_outliers)
+        residual_step(residual, parts, self._shrink, self._threshold)
+        noise_projected = (projected - self._outliers_projected) * self._shrink
         self._outliers_projected = self._project_outliers(int(n_outliers.sum()))
         self._both_projected = noise_projected + self._outliers_projected
         return (

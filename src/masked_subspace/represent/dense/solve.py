@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.compilation import compile_once
-from masked_subspace._common.types import FloatArray, IntArray, Record
+from masked_subspace._common.types import DType, FloatArray, IntArray, Record
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.dense.blocked import ARRAYS_PER_BLOCK, BlockedPass
-from masked_subspace.represent.dense.blocks import Outcome, Progress, run_freezing, run_lockstep
 from masked_subspace.represent.dense.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
 from masked_subspace.represent.dense.lazy_problem import LazyProblem, Prices, lazy_prices
 from masked_subspace.represent.dense.memory import require_memory
 from masked_subspace.represent.dense.near_ties import decide_again, undecided
+from masked_subspace.represent.dense.running import Outcome, Progress, run_freezing, run_lockstep
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.dense.tail import carry_on
 from masked_subspace.represent.model import AdmmSettings, SolverResult
@@ -95,7 +95,7 @@ def solve_dense(
     return _assemble(outcome, order, settings, perf_counter() - begin, details)
 
 
-def _compile(path: Literal["lazy", "blocked"], dtype: np.dtype[Any], settings: AdmmSettings) -> None:
+def _compile(path: Literal["lazy", "blocked"], dtype: DType, settings: AdmmSettings) -> None:
     """Let a toy problem of the same kind compile the kernels."""
     kind = "dense solver (GMSC-n)" if settings.has_residual_model else f"dense solver ({path} pass)"
     toy = np.random.default_rng(0).normal(size=(6, 3)).astype(dtype)

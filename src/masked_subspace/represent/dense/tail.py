@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from masked_subspace.represent.dense.blocks import Outcome
+from masked_subspace.represent.dense.running import Outcome
 
 
 def carry_on(outcome: Outcome, growth: float) -> None:

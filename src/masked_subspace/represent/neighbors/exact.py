@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from threading import Lock, local
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
-from masked_subspace._common.types import IndexArray, KeyArray
+from masked_subspace._common.threads import ordered_map
+from masked_subspace._common.types import Array, FloatArray, IndexArray, IntArray, KeyArray
 from masked_subspace.parallel.blocks import block_ranges, read_rows
 from masked_subspace.represent.neighbors.kernels import (
     finish_keys,
@@ -28,7 +25,7 @@ _SAMPLE_ROWS = 512
 _GUESS_MARGIN = 3.0
 
 
-def unit_rows(X: Any, start: int, stop: int) -> npt.NDArray[np.float32]:
+def unit_rows(X: Array, start: int, stop: int) -> npt.NDArray[np.float32]:
     """Rows start..stop at unit length in float32; a zero row stays zero."""
     own = read_rows(X, start, stop)
     if own.dtype == np.float64:
@@ -57,7 +54,7 @@ class Buffers:
         self.counts = np.zeros(n_rows, dtype=np.int64)
         self.thresholds = np.zeros(n_rows, dtype=np.float32)
 
-    def of(self, start: int, stop: int) -> tuple[Any, Any, Any]:
+    def of(self, start: int, stop: int) -> tuple[KeyArray, IntArray, FloatArray]:
         rows = slice(start, stop)
         return self.keys[rows], self.counts[rows], self.thresholds[rows]
 
@@ -83,19 +80,7 @@ class Buffers:
         return out
 
 
-def for_each(work: Callable[[Any], None], items: list[Any], n_threads: int) -> None:
-    # BLAS is kept to one thread: the threads here each run their own product.
-    with threadpool_limits(limits=1, user_api="blas"):
-        if n_threads == 1:
-            for item in items:
-                work(item)
-            return
-        with ThreadPoolExecutor(n_threads) as pool:
-            for _ in pool.map(work, items):
-                pass
-
-
-def nearest_of_all(X: Any, m: int, *, n_threads: int = 1, block_size: int | None = None) -> IndexArray:
+def nearest_of_all(X: Array, m: int, *, n_threads: int = 1, block_size: int | None = None) -> IndexArray:
     """The m samples nearest to each sample. Every tile is computed once and read in both directions."""
     n = int(X.shape[0])
     step = block_size or _TILE_ROWS
@@ -106,11 +91,6 @@ def nearest_of_all(X: Any, m: int, *, n_threads: int = 1, block_size: int | None
 
     def block(number: int) -> npt.NDArray[np.float32]:
         return blocks[number] if blocks is not None else unit_rows(X, *ranges[number])
-
-    def guess(number: int) -> None:
-        tile = block(number) @ sample.T
-        rank = math.ceil(_GUESS_MARGIN * m / n * len(sample)) + 4
-        guess_thresholds(tile, rank, buffers.thresholds[slice(*ranges[number])])
 
     def visit(pair: tuple[int, int]) -> None:
         p, q = pair
@@ -128,14 +108,21 @@ def nearest_of_all(X: Any, m: int, *, n_threads: int = 1, block_size: int | None
                 scan_columns(tile, ranges[p][0], m, *buffers.of(*ranges[q]))
 
     if sample is not None:
-        for_each(guess, list(range(len(ranges))), n_threads)
+        columns, rank = sample.T, math.ceil(_GUESS_MARGIN * m / n * len(sample)) + 4
+
+        def guess(number: int) -> None:
+            guess_thresholds(block(number) @ columns, rank, buffers.thresholds[slice(*ranges[number])])
+
+        with ordered_map(n_threads) as apply:
+            apply(guess, range(len(ranges)))
     # Diagonals of the grid of tiles, so that threads at work at one time rarely want the same rows.
     grid = [(p, p + shift) for shift in range(len(ranges)) for p in range(len(ranges) - shift)]
-    for_each(visit, grid, n_threads)
+    with ordered_map(n_threads) as apply:
+        apply(visit, grid)
     return complete(buffers.indices(), X, n_threads=n_threads, block_size=block_size)
 
 
-def complete(found: IndexArray, X: Any, *, n_threads: int = 1, block_size: int | None = None) -> IndexArray:
+def complete(found: IndexArray, X: Array, *, n_threads: int = 1, block_size: int | None = None) -> IndexArray:
     """Search all samples for the rows of `found` that a shortcut left short (a guess too high, lists too small)."""
     short = np.flatnonzero(found[:, -1] < 0)
     if len(short):
@@ -144,7 +131,7 @@ def complete(found: IndexArray, X: Any, *, n_threads: int = 1, block_size: int |
     return found
 
 
-def _column_sample(X: Any, m: int) -> Any:
+def _column_sample(X: Array, m: int) -> npt.NDArray[np.float32] | None:
     """Rows spread evenly over X, or None where guessing thresholds from them would not pay."""
     n = int(X.shape[0])
     if n < 4 * _SAMPLE_ROWS or m > n // 16:
@@ -154,8 +141,8 @@ def _column_sample(X: Any, m: int) -> Any:
 
 
 def nearest_in(
-    dictionary: Any,
-    queries: Any,
+    dictionary: Array,
+    queries: Array,
     m: int,
     *,
     own: npt.NDArray[np.int64] | None = None,
@@ -175,5 +162,6 @@ def nearest_in(
             scan_rows(tile, forbidden[slice(*ends)], start, m, *buffers.of(0, len(rows)))
         out[slice(*ends)] = buffers.indices()
 
-    for_each(visit, list(block_ranges(len(out), step)), n_threads)
+    with ordered_map(n_threads) as apply:
+        apply(visit, block_ranges(len(out), step))
     return out

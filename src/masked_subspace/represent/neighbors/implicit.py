@@ -7,14 +7,14 @@ samples with 100 entries each both together take seconds.
 from __future__ import annotations
 
 from threading import local
-from typing import Any
 
 import numpy as np
 
-from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace._common.sparse.implicit import ImplicitRows, Tile
+from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import IndexArray, IntArray, Rows32
 from masked_subspace.parallel.blocks import block_ranges
-from masked_subspace.represent.neighbors.exact import Buffers, for_each
+from masked_subspace.represent.neighbors.exact import Buffers
 from masked_subspace.represent.neighbors.kernels import scan_rows
 
 _QUERIES, _WIDTH = 256, 4_096
@@ -31,7 +31,7 @@ def nearest_implicit(
     for tile in queries.tiles(dictionary.unit(), _WIDTH):
         tile.prepare()
 
-        def visit(ends: tuple[int, int], tile: Any = tile) -> None:
+        def visit(ends: tuple[int, int], tile: Tile = tile) -> None:
             if not hasattr(scratch, "tile"):
                 scratch.tile = np.empty(_QUERIES * _WIDTH, dtype=np.float32)
             start, stop = ends
@@ -40,5 +40,6 @@ def nearest_implicit(
             tile.rows(start, stop, found)
             scan_rows(found, forbidden[start:stop], tile.start, m, *buffers.of(start, stop))
 
-        for_each(visit, list(block_ranges(len(queries), _QUERIES)), n_threads)
+        with ordered_map(n_threads) as apply:
+            apply(visit, block_ranges(len(queries), _QUERIES))
     return buffers.indices()

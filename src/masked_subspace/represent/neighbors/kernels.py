@@ -8,12 +8,10 @@ them becomes the row's threshold.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-from masked_subspace._common.types import IndexArray, KeyArray
+from masked_subspace._common.types import IndexArray, IntArray, KeyArray, Rows32
 
 _MAGNITUDE = np.uint32(0x7FFFFFFF)
 _COLUMN = np.uint64(0xFFFFFFFF)
@@ -46,17 +44,20 @@ def _keep_largest(keys: KeyArray, count: int, m: int) -> None:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _smallest_value(keys: KeyArray, m: int) -> Any:
+def _smallest_value(keys: KeyArray, m: int) -> np.float32:
     smallest = keys[0]
     for t in range(1, m):
         smallest = min(smallest, keys[t])
     value = np.empty(1, dtype=np.uint32)
     value[0] = smallest >> _SHIFT
-    return value.view(np.float32)[0]
+    smallest_value: np.float32 = value.view(np.float32)[0]
+    return smallest_value
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _push(keys: KeyArray, count: int, bits: Any, column: int, m: int, threshold: Any) -> tuple[int, Any]:
+def _push(
+    keys: KeyArray, count: int, bits: np.uint32, column: int, m: int, threshold: np.float32
+) -> tuple[int, np.float32]:
     keys[count] = (np.uint64(bits & _MAGNITUDE) << _SHIFT) | (_COLUMN - np.uint64(column))
     count += 1
     if count == keys.shape[0]:
@@ -66,7 +67,7 @@ def _push(keys: KeyArray, count: int, bits: Any, column: int, m: int, threshold:
 
 
 @njit(cache=True, nogil=True, fastmath=True, forceinline=True)
-def _largest(row: Any) -> Any:
+def _largest(row: Rows32) -> np.float32:
     largest = np.float32(0)
     for b in range(row.shape[0]):
         largest = max(largest, abs(row[b]))
@@ -74,7 +75,7 @@ def _largest(row: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, fastmath=True, forceinline=True)
-def _largest_excess(row: Any, thresholds: Any) -> Any:
+def _largest_excess(row: Rows32, thresholds: Rows32) -> np.float32:
     largest = np.float32(-1)
     for b in range(row.shape[0]):
         largest = max(largest, abs(row[b]) - thresholds[b])
@@ -82,7 +83,9 @@ def _largest_excess(row: Any, thresholds: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def scan_rows(tile: Any, own: Any, first_column: int, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
+def scan_rows(
+    tile: Rows32, own: IntArray, first_column: int, m: int, keys: KeyArray, counts: IntArray, thresholds: Rows32
+) -> None:
     """Offer every entry of a float32 tile to the buffer of its row.
 
     `own[a]` is the column that row a must not take, itself (−1: none). Chunks without a hit are passed at full speed.
@@ -102,7 +105,16 @@ def scan_rows(tile: Any, own: Any, first_column: int, m: int, keys: Any, counts:
 
 
 @njit(cache=True, nogil=True)
-def scan_listed(tile: Any, slots: Any, own: Any, columns: Any, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
+def scan_listed(
+    tile: Rows32,
+    slots: IntArray,
+    own: IntArray,
+    columns: IntArray,
+    m: int,
+    keys: KeyArray,
+    counts: IntArray,
+    thresholds: Rows32,
+) -> None:
     """`scan_rows` for picked rows and columns: row a has the buffer slots[a], column b is sample columns[b]."""
     bits = tile.view(np.uint32)
     for a in range(tile.shape[0]):
@@ -119,7 +131,7 @@ def scan_listed(tile: Any, slots: Any, own: Any, columns: Any, m: int, keys: Any
 
 
 @njit(cache=True, nogil=True)
-def scan_columns(tile: Any, first_row: int, m: int, keys: Any, counts: Any, thresholds: Any) -> None:
+def scan_columns(tile: Rows32, first_row: int, m: int, keys: KeyArray, counts: IntArray, thresholds: Rows32) -> None:
     """The same tile read the other way: similarity is symmetric, so every entry is offered to its column's buffer."""
     bits = tile.view(np.uint32)
     n_columns = tile.shape[1]
@@ -135,7 +147,7 @@ def scan_columns(tile: Any, first_row: int, m: int, keys: Any, counts: Any, thre
 
 
 @njit(cache=True, nogil=True)
-def guess_thresholds(tile: Any, rank: int, thresholds: Any) -> None:
+def guess_thresholds(tile: Rows32, rank: int, thresholds: Rows32) -> None:
     """Start each row at the rank-th largest entry of a sample of its columns, so that few entries are ever stored."""
     bits = tile.view(np.uint32)
     keys = np.empty(tile.shape[1], dtype=np.uint64)
@@ -147,7 +159,7 @@ def guess_thresholds(tile: Any, rank: int, thresholds: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def finish_keys(m: int, keys: Any, counts: Any, out: KeyArray) -> None:
+def finish_keys(m: int, keys: KeyArray, counts: IntArray, out: KeyArray) -> None:
     """The m largest keys of each row, largest first; unused places become 0. A search can go on from them."""
     for a in range(keys.shape[0]):
         count = counts[a]
@@ -160,7 +172,7 @@ def finish_keys(m: int, keys: Any, counts: Any, out: KeyArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def finish_rows(m: int, keys: Any, counts: Any, out: IndexArray) -> None:
+def finish_rows(m: int, keys: KeyArray, counts: IntArray, out: IndexArray) -> None:
     """The columns of the m largest keys of each row, largest first; unused places become −1."""
     for a in range(keys.shape[0]):
         count = counts[a]

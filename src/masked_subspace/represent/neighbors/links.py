@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from masked_subspace._common.types import IndexArray
+from masked_subspace._common.types import IndexArray, IntArray
 
 
 def with_links(candidates: IndexArray, must_link: npt.ArrayLike) -> IndexArray:
@@ -47,7 +45,7 @@ def _append(out: IndexArray, filled: int, column: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _fill(old: IndexArray, indptr: Any, indices: Any, out: IndexArray) -> None:
+def _fill(old: IndexArray, indptr: IntArray, indices: IntArray, out: IndexArray) -> None:
     """Row i of `out`: indices[indptr[i]:indptr[i + 1]], then old[i], each once, as far as they fit."""
     for i in range(old.shape[0]):
         filled = 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
-from masked_subspace._common.types import IndexArray, IntArray
+from masked_subspace._common.types import Array, IndexArray, IntArray, RandomSeed
 from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import Engine
@@ -31,13 +30,13 @@ _NORM_BLOCK = 1 << 14
 
 
 def nearest_by_lists(
-    X: Any,
+    X: Array,
     m: int,
     *,
     n_probes: int = N_PROBES,
     list_size: int = LIST_SIZE,
     n_threads: int = 1,
-    random_state: Any = 0,
+    random_state: RandomSeed = 0,
     engine: Engine | None = None,
 ) -> IndexArray:
     """About the m samples nearest to each sample: the best m among the lists it looks into."""
@@ -55,7 +54,7 @@ def nearest_by_lists(
 
 @dataclass(frozen=True)
 class _Probing:
-    X: Any
+    X: Array
     centres: npt.NDArray[np.float32]
     n_probes: int
 
@@ -68,7 +67,7 @@ def _probe(probing: _Probing, ends: tuple[int, int]) -> IndexArray:
 class _Lists:
     """Which lists each sample looks into (its home first), and who lives in each list."""
 
-    X: Any
+    X: Array
     probes: IndexArray
     order: npt.NDArray[np.intp]  # samples by home list
     starts: npt.NDArray[np.intp]  # where each list begins in `order`
@@ -76,7 +75,7 @@ class _Lists:
     m: int
 
     @classmethod
-    def of(cls, X: Any, probes: IndexArray, m: int) -> _Lists:
+    def of(cls, X: Array, probes: IndexArray, m: int) -> _Lists:
         home = probes[:, 0]
         order = np.argsort(home, kind="stable")
         starts = np.searchsorted(home[order], np.arange(int(probes.max()) + 2))
@@ -124,12 +123,14 @@ def scan_lists(
         scan_listed(tile, slots, own[slots], found[0], buffers.m, buffers.keys, buffers.counts, buffers.thresholds)
 
 
-def _centres(X: Any, n_lists: int, random_state: Any) -> npt.NDArray[np.float32]:
+def _centres(X: Array, n_lists: int, random_state: RandomSeed) -> npt.NDArray[np.float32]:
     places, random = training_places(int(X.shape[0]), n_lists, random_state)
     return list_centres(_picked(X, places, None), n_lists, random)
 
 
-def training_places(n: int, n_lists: int, random_state: Any) -> tuple[npt.NDArray[np.int64], np.random.RandomState]:
+def training_places(
+    n: int, n_lists: int, random_state: RandomSeed
+) -> tuple[npt.NDArray[np.int64], np.random.RandomState]:
     """Which samples train the centres, and the generator that goes on from there."""
     random = check_random_state(random_state)
     return np.sort(random.choice(n, min(n, _TRAINING_ROWS_A_LIST * n_lists), replace=False)), random
@@ -146,12 +147,12 @@ def list_centres(
     return np.asarray(means.cluster_centers_, dtype=np.float32)
 
 
-def _picked(X: Any, places: IntArray, scale: Any) -> npt.NDArray[np.float32]:
+def _picked(X: Array, places: IntArray, scale: npt.NDArray[np.float32] | None) -> npt.NDArray[np.float32]:
     rows = np.asarray(X[places], dtype=np.float32)
     return rows if scale is None else rows * scale[places, None]
 
 
-def _inverse_norms(X: Any) -> npt.NDArray[np.float32] | None:
+def _inverse_norms(X: Array) -> npt.NDArray[np.float32] | None:
     """1/‖x‖ of each row, or None if all rows have unit length already."""
     n = int(X.shape[0])
     norms = np.empty(n, dtype=np.float32)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.sparse.implicit import ImplicitRows
-from masked_subspace._common.types import IndexArray
+from masked_subspace._common.types import Array, IndexArray, RandomSeed
 from masked_subspace.parallel.blocks import check_rows
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
@@ -24,14 +24,14 @@ Search = Literal["auto", "exact", "approximate"]
 
 
 def find_candidates(
-    X: Any,
+    X: Array,
     m: int,
     *,
     search: Search = "auto",
     must_link: npt.ArrayLike | None = None,
     n_threads: int = 1,
     block_size: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomSeed = 0,
     engine: Engine | None = None,
 ) -> IndexArray:
     """For each sample the m others with the largest |cosine|, nearest first; samples of `must_link` pairs come before.

@@ -11,11 +11,13 @@ took longer to compile than the loops.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray, Number
 from masked_subspace.represent.dense.kernels import larger
 
 _ALLOW = {"reassoc", "contract", "arcp", "nsz"}
@@ -24,30 +26,30 @@ _ALLOW = {"reassoc", "contract", "arcp", "nsz"}
 class Problems(NamedTuple):
     """b small problems with v variables each."""
 
-    H: Any  # b × v × v, products of the rows
-    g: Any  # b × v, products of the rows with the target
-    energy: Any  # b, ‖x‖² of the target
-    weights: Any  # b × v, γ Mˢ⊙Mˢ
-    allowed: Any  # b × v, where Mʰ is 1
+    H: FloatArray  # b × v × v, products of the rows
+    g: FloatArray  # b × v, products of the rows with the target
+    energy: FloatArray  # b, ‖x‖² of the target
+    weights: FloatArray  # b × v, γ Mˢ⊙Mˢ
+    allowed: BoolArray  # b × v, where Mʰ is 1
 
 
 class Factors(NamedTuple):
     """H = E diag(s) Eᵀ of each problem; without rows the Z step runs conjugate gradients."""
 
-    vectors: Any  # b × v × v, row j is the j-th eigenvector
-    values: Any  # b × v
-    ones: Any  # b × v, Eᵀ1 of the variables that are samples; without rows Z is not affine
+    vectors: FloatArray  # b × v × v, row j is the j-th eigenvector
+    values: FloatArray  # b × v
+    ones: FloatArray  # b × v, Eᵀ1 of the variables that are samples; without rows Z is not affine
 
 
 class ResidualModel(NamedTuple):
     """ε and O of `eq:gmsc-n`; without rows it is GMSC."""
 
-    rows: Any  # b × v × d
-    targets: Any  # b × d
-    noise: Any  # b × d, out
-    outliers: Any  # b × d, out
-    prices: Any  # (λ₁, λ₂), negative for an absent part
-    left: Any  # d, work
+    rows: FloatArray  # b × v × d
+    targets: FloatArray  # b × d
+    noise: FloatArray  # b × d, out
+    outliers: FloatArray  # b × d, out
+    prices: FloatArray  # (λ₁, λ₂), negative for an absent part
+    left: FloatArray  # d, work
 
 
 class Numbers(NamedTuple):
@@ -66,23 +68,25 @@ class Numbers(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays that a run works in."""
 
-    states: Any  # b × 5 × v, zeros: Z, C, Q, U1, U2
-    penalties: Any  # b, μ₀
-    values: Any  # b, the objective of each sample
-    g: Any  # b × v, a copy of the problems' g
-    work: Any  # 5 × v
+    states: FloatArray  # b × 5 × v, zeros: Z, C, Q, U1, U2
+    penalties: FloatArray  # b, μ₀
+    values: FloatArray  # b, the objective of each sample
+    g: FloatArray  # b × v, a copy of the problems' g
+    work: FloatArray  # 5 × v
 
 
 class Solutions(NamedTuple):
     """What a run leaves."""
 
-    n_iter: Any  # b
-    residuals: Any  # b × 3: stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞
-    objective: Any  # of the block after each iteration; samples that have stopped keep their last value
+    n_iter: IntArray  # b
+    residuals: FloatArray  # b × 3: stopping value, ‖Z − Mʰ⊙C‖∞, ‖Q − Z‖∞
+    objective: npt.NDArray[
+        np.float64
+    ]  # of the block after each iteration; samples that have stopped keep their last value
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: FloatArray, b: FloatArray) -> Number:
     total = a.dtype.type(0)
     for j in range(a.shape[0]):
         total += a[j] * b[j]
@@ -90,7 +94,7 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _apply(H: Any, shift: Any, x: Any, out: Any) -> None:
+def _apply(H: FloatArray, shift: Number, x: FloatArray, out: FloatArray) -> None:
     """out = (H + shift·I) x."""
     v = x.shape[0]
     whole = v - v % 4
@@ -109,7 +113,16 @@ def _apply(H: Any, shift: Any, x: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _solve_shifted(H: Any, shift: Any, rhs: Any, tol: Any, z: Any, residual: Any, step: Any, image: Any) -> None:
+def _solve_shifted(
+    H: FloatArray,
+    shift: Number,
+    rhs: FloatArray,
+    tol: Number,
+    z: FloatArray,
+    residual: FloatArray,
+    step: FloatArray,
+    image: FloatArray,
+) -> None:
     """Conjugate gradients for (H + shift·I) z = rhs from the z given, until ‖residual‖ ≤ tol·‖rhs‖."""
     v = z.shape[0]
     _apply(H, shift, z, image)
@@ -134,7 +147,9 @@ def _solve_shifted(H: Any, shift: Any, rhs: Any, tol: Any, z: Any, residual: Any
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _solve_factored(vectors: Any, values: Any, shift: Any, rhs: Any, z: Any, image: Any) -> None:
+def _solve_factored(
+    vectors: FloatArray, values: FloatArray, shift: Number, rhs: FloatArray, z: FloatArray, image: FloatArray
+) -> None:
     """The same by an eigendecomposition H = E diag(s) Eᵀ; row j of `vectors` is the j-th eigenvector."""
     v = z.shape[0]
     for j in range(v):
@@ -148,7 +163,15 @@ def _solve_factored(vectors: Any, values: Any, shift: Any, rhs: Any, z: Any, ima
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _solve_affine(vectors: Any, values: Any, ones: Any, shift: Any, rhs: Any, z: Any, image: Any) -> Any:
+def _solve_affine(
+    vectors: FloatArray,
+    values: FloatArray,
+    ones: FloatArray,
+    shift: Number,
+    rhs: FloatArray,
+    z: FloatArray,
+    image: FloatArray,
+) -> Number:
     """The same subject to z1 = 1 (Eq:affine-Z); returns zHzᵀ. All sums run over the eigenvectors."""
     v = z.shape[0]
     reached, total = z.dtype.type(0), z.dtype.type(0)
@@ -172,7 +195,9 @@ def _solve_affine(vectors: Any, values: Any, ones: Any, shift: Any, rhs: Any, z:
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> tuple[Any, Any, Any, Any, Any]:
+def _masked_step(
+    state: FloatArray, z_old: FloatArray, w: FloatArray, ok: BoolArray, mu: Number, tau: Number
+) -> tuple[Number, Number, Number, Number, Number]:
     """The C, Q and multiplier steps after z; returns (largest change, ‖z − c‖∞, ‖q − z‖∞, Σ w q², nonzeros of q)."""
     z, c, q, u1, u2 = state[0], state[1], state[2], state[3], state[4]
     zero, one = state.dtype.type(0), state.dtype.type(1)
@@ -202,7 +227,16 @@ def _masked_step(state: Any, z_old: Any, w: Any, ok: Any, mu: Any, tau: Any) -> 
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outliers: Any, left: Any, g: Any) -> Any:
+def _residual_step(
+    rows: FloatArray,
+    target: FloatArray,
+    z: FloatArray,
+    prices: FloatArray,
+    noise: FloatArray,
+    outliers: FloatArray,
+    left: FloatArray,
+    g: FloatArray,
+) -> Number:
     """The ε and O steps of `eq:gmsc-n` and the next target's products g = (x − ε − o) X_vᵀ; returns their cost."""
     v, d = rows.shape
     for k in range(d):
@@ -231,7 +265,9 @@ def _residual_step(rows: Any, target: Any, z: Any, prices: Any, noise: Any, outl
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW)
-def admm_rows(problems: Any, factors: Any, model: Any, numbers: Any, space: Any, out: Any) -> None:
+def admm_rows(
+    problems: Problems, factors: Factors, model: ResidualModel, numbers: Numbers, space: Workspace, out: Solutions
+) -> None:
     """Run Algorithm 1 for each sample of a block: `Problems`, `Factors`, `ResidualModel`, `Numbers` → `Solutions`."""
     dtype = problems.H.dtype
     scalar = dtype.type
@@ -298,7 +334,7 @@ def admm_rows(problems: Any, factors: Any, model: Any, numbers: Any, space: Any,
 
 
 @njit(cache=True, nogil=True)
-def gather_rows(X: Any, indices: Any, out: Any) -> None:
+def gather_rows(X: FloatArray, indices: IntArray, out: FloatArray) -> None:
     """out[s, t] = X[indices[s, t]]; a negative index gives a row of zeros."""
     d = X.shape[1]
     for s in range(indices.shape[0]):
@@ -313,7 +349,9 @@ def gather_rows(X: Any, indices: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def compress_rows(Q: Any, columns: Any, allowed: Any, counts: Any, indices: Any, data: Any) -> int:
+def compress_rows(
+    Q: FloatArray, columns: IntArray, allowed: BoolArray, counts: IntArray, indices: IntArray, data: FloatArray
+) -> int:
     """The permitted nonzeros of Q as CSR, columns ascending inside each row; returns how many there are."""
     total = 0
     for s in range(Q.shape[0]):

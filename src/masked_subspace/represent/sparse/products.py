@@ -7,7 +7,7 @@ multiplies them, which at 784 features is two thirds of its work. Of few samples
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -97,7 +97,7 @@ class ProductStore:
 
 
 @njit(cache=True, nogil=True)
-def _pack(H: Any, triangles: Any) -> None:
+def _pack(H: FloatArray, triangles: FloatArray) -> None:
     for s in range(H.shape[0]):
         at = 0
         for j in range(H.shape[1]):
@@ -106,7 +106,7 @@ def _pack(H: Any, triangles: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _unpack(triangles: Any, H: Any) -> None:
+def _unpack(triangles: FloatArray, H: FloatArray) -> None:
     for s in range(H.shape[0]):
         at = 0
         for j in range(H.shape[1]):
@@ -119,7 +119,7 @@ def _unpack(triangles: Any, H: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _gather(products: Any, columns: Any, H: Any) -> None:
+def _gather(products: FloatArray, columns: IndexArray, H: FloatArray) -> None:
     """H[s, i, j] = products[columns[s, i], columns[s, j]]; a negative column is a row of zeros."""
     for s in range(columns.shape[0]):
         for i in range(columns.shape[1]):

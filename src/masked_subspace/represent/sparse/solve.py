@@ -8,14 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.compilation import compile_once
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
-from masked_subspace._common.types import FloatArray, IndexArray
+from masked_subspace._common.types import Array, DType, FloatArray, IndexArray, Number
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype
@@ -40,7 +39,7 @@ _BLOCK_BYTES = 1 << 24
 
 
 def solve_sparse(
-    X: Any,
+    X: Array | ImplicitRows,
     settings: AdmmSettings,
     *,
     candidates: IndexArray,
@@ -66,7 +65,7 @@ def solve_sparse(
 
 
 def solve_sparse_many(
-    X: Any,
+    X: Array | ImplicitRows,
     settings_list: Sequence[AdmmSettings],
     *,
     candidates: IndexArray,
@@ -116,8 +115,8 @@ def solve_sparse_many(
 
 
 def represent_over(
-    dictionary: Any,
-    X_new: Any,
+    dictionary: Array | ImplicitRows,
+    X_new: Array | ImplicitRows,
     settings: AdmmSettings,
     *,
     n_candidates: int = 64,
@@ -145,6 +144,7 @@ def represent_over(
         assert isinstance(X_new, ImplicitRows)
         found = nearest_implicit(dictionary, X_new, m, n_threads=n_threads)
     else:
+        assert not isinstance(X_new, ImplicitRows)
         found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
     X_new = X_new.astype(dictionary.dtype, copy=False)
     problem = SparseProblem(dictionary, found, (settings,), (None,), None, (1,), targets=X_new)
@@ -153,7 +153,7 @@ def represent_over(
     return _assembled(parts, settings, (len(X_new), len(dictionary)), 0.0).representation
 
 
-def _compile(dtype: np.dtype[Any]) -> None:
+def _compile(dtype: DType) -> None:
     """Let a toy problem compile the kernels before the clock runs."""
     toy = np.eye(3, dtype=dtype)
     others = np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32)
@@ -161,11 +161,12 @@ def _compile(dtype: np.dtype[Any]) -> None:
     compile_once(f"sparse solver for {dtype}", lambda: solve_sparse(toy, few, candidates=others))
 
 
-def _far_from_one(X: Any) -> Any:
+def _far_from_one(X: Array | ImplicitRows) -> Number:
     """A power of two near the largest entry (dividing by it rounds nothing), or 1 where that is of an ordinary size."""
     largest = largest_entry(X)
     ordinary = largest == 0 or 1e-4 < largest < 1e4 or not np.isfinite(largest)
-    return float_dtype(X).type(1.0 if ordinary else 2.0 ** np.floor(np.log2(largest)))
+    scale: Number = float_dtype(X).type(1.0 if ordinary else 2.0 ** np.floor(np.log2(largest)))
+    return scale
 
 
 def solve_first_rows(dictionary: FloatArray, n_rows: int, settings: AdmmSettings, candidates: IndexArray) -> csr_array:
@@ -188,7 +189,7 @@ def _usable(
     return None if any(settings.has_residual_model for settings in settings_list) else products
 
 
-def _checked(X: Any, name: str = "X") -> Any:
+def _checked(X: Array | ImplicitRows, name: str = "X") -> Rows:
     if isinstance(X, ImplicitRows):
         check_range(X, name)
         return X

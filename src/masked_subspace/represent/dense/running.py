@@ -7,16 +7,14 @@ every entry in every iteration, and `LazyPass`, which does so only when it must.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from operator import methodcaller
-from typing import Any, Protocol
+from functools import partial
+from typing import Protocol
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
 from masked_subspace.represent.continuation import Step, continuation
 from masked_subspace.represent.model import AdmmSettings
@@ -80,10 +78,10 @@ def run_lockstep(
 ) -> Outcome:
     """All samples make the same iterations: Algorithm 1 to the letter, at the price of keeping every block's state."""
     outcome = Outcome(converged=False)
-    with _workers(n_threads) as apply:
+    with ordered_map(n_threads) as apply:
         blocks = apply(lambda limits: make_block(*limits), ranges)
         for step in continuation(settings):
-            reports = apply(methodcaller("step", step), blocks)
+            reports = apply(partial(_stepped, step), blocks)
             outcome.objective.append(float(sum(cost.sum(dtype=np.float64) for cost, _ in reports)))
             change = float(np.max([lower.max() for _, lower in reports]))
             if change < settings.tol or step.number + 1 == settings.max_iter:
@@ -109,7 +107,7 @@ def run_freezing(
     progress: Progress | None,
 ) -> Outcome:
     """Each sample stops when it has converged, and each block is forgotten when its samples have."""
-    with _workers(n_threads) as apply:
+    with ordered_map(n_threads) as apply:
         parts = apply(lambda limits: _run_one(make_block(*limits), settings, progress), ranges)
     outcome = Outcome()
     length = max(len(part.objective) for part in parts)
@@ -161,16 +159,9 @@ def _run_one(block: Block, settings: AdmmSettings, progress: Progress | None) ->
     return outcome
 
 
+def _stepped(step: Step, block: Block) -> tuple[FloatArray, FloatArray]:
+    return block.step(step)
+
+
 def _all_rows(block: Block) -> IntArray:
     return np.arange(len(block.samples))
-
-
-@contextmanager
-def _workers(n_threads: int) -> Iterator[Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]]:
-    """An ordered `map` over threads. BLAS stays on one thread in each: its own threads would fight with these."""
-    with threadpool_limits(limits=1):
-        if n_threads == 1:
-            yield lambda function, items: [function(item) for item in items]
-        else:
-            with ThreadPoolExecutor(max_workers=n_threads) as pool:
-                yield lambda function, items: list(pool.map(function, items))

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace.experiments.graphs import graphs_of
-from masked_subspace.experiments.pairs import linked_pairs, pair_tables
+from masked_subspace.experiments.pair_study import linked_pairs, pair_tables
 from masked_subspace.experiments.results import Results
 from masked_subspace.registry import SettingError
 

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.files import replacing
-from masked_subspace._common.types import Array, BoolArray
+from masked_subspace._common.types import Array, BoolArray, DType
 
 Arrays = dict[str, Array | None]
 _MASK_FILES = {"outlier_mask": "-outliers", "missing_mask": "-missing"}
 
 
 @dataclass(frozen=True)
-class Block:
+class SampleBlock:
     """Consecutive rows from ``start`` on, before and after corruption."""
 
     start: int
@@ -29,7 +29,7 @@ class Block:
     missing_mask: BoolArray
 
 
-def collect(blocks: Iterator[Block], shape: tuple[int, int], dtype: np.dtype[Any]) -> Arrays:
+def collect(blocks: Iterator[SampleBlock], shape: tuple[int, int], dtype: DType) -> Arrays:
     """All rows in memory."""
     types = {"data": dtype, "clean": dtype, "outlier_mask": np.dtype(bool), "missing_mask": np.dtype(bool)}
     arrays: Arrays = {name: np.empty(shape, kind) for name, kind in types.items()}
@@ -42,7 +42,7 @@ def collect(blocks: Iterator[Block], shape: tuple[int, int], dtype: np.dtype[Any
 
 
 def stream_to_disk(
-    path: Path, blocks: Iterator[Block], shape: tuple[int, int], dtype: np.dtype[Any], corrupted: Mapping[str, bool]
+    path: Path, blocks: Iterator[SampleBlock], shape: tuple[int, int], dtype: DType, corrupted: Mapping[str, bool]
 ) -> Arrays:
     """Write ``data`` to ``path`` and the masks that are not empty beside it; return read-only memory maps.
 
@@ -64,6 +64,6 @@ def stream_to_disk(
     return arrays | {name: np.load(file, mmap_mode="r") for name, (file, _) in files.items()}
 
 
-def _write_header(stream: BinaryIO, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+def _write_header(stream: BinaryIO, shape: tuple[int, int], dtype: DType) -> None:
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_2_0(stream, header)

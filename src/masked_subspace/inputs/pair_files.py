@@ -20,7 +20,7 @@ _HEADS = frozenset({"kind", "type", "link", "constraint", "relation", "pair", "v
 
 
 @dataclass(frozen=True)
-class KnownPairs:
+class GivenPairs:
     """Known pairs of samples, as read from a file.
 
     Parameters
@@ -35,8 +35,8 @@ class KnownPairs:
     Examples
     --------
     >>> import numpy as np
-    >>> from masked_subspace.inputs import KnownPairs
-    >>> pairs = KnownPairs(np.array([[0, 1]]), np.empty((0, 2), dtype=np.int64))
+    >>> from masked_subspace.inputs import GivenPairs
+    >>> pairs = GivenPairs(np.array([[0, 1]]), np.empty((0, 2), dtype=np.int64))
     >>> list(pairs.fit_arguments())
     ['must_link']
     """
@@ -97,7 +97,7 @@ class _Rows:
         return self.by_number.get(int(text)) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
-def read_pairs(path: Path, samples: Samples) -> KnownPairs:
+def read_pairs(path: Path, samples: Samples) -> GivenPairs:
     """Read known pairs from a table of three columns: first, second, must or cannot.
 
     Every line is checked, and a first line counts as a header only if it reads like one.
@@ -111,7 +111,7 @@ def read_pairs(path: Path, samples: Samples) -> KnownPairs:
 
     Returns
     -------
-    pairs : KnownPairs
+    pairs : GivenPairs
         Row indices.
 
     Raises
@@ -152,7 +152,7 @@ def read_pairs(path: Path, samples: Samples) -> KnownPairs:
         raise InputError(f"{shown} (--pairs) holds no pair; a line is: first, second, must or cannot")
     kinds = {kind: [pair for pair, (must, _) in said.items() if must is kind] for kind in (True, False)}
     must_link, cannot_link = (np.array(kinds[kind], dtype=np.int64).reshape(-1, 2) for kind in (True, False))
-    return KnownPairs(must_link, cannot_link, repeated)
+    return GivenPairs(must_link, cannot_link, repeated)
 
 
 def _is_header(cells: list[str], rows: _Rows) -> bool:

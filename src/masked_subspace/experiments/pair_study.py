@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.types import Array
 from masked_subspace.experiments.compute import load_trial
-from masked_subspace.experiments.graphs import METHODS, graphs_of
+from masked_subspace.experiments.graphs import DRAWN_METHODS, graphs_of
 from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import dataset_title, method_title, paper_entry, table_entry
 from masked_subspace.report.record import Table
@@ -44,7 +44,7 @@ def study(dataset: str, setting: str, results: Results, *, trial: int = 0, threa
     """The pairs that BMSC, GMSC or RMSC link, and how strongly each of them does."""
     graphs = {
         method: graphs_of(method, setting, dataset, results, trial=trial, threads=threads).paper_affinity
-        for method in METHODS
+        for method in DRAWN_METHODS
     }
     return linked_pairs(dataset, graphs, load_trial(dataset, trial).target)
 
@@ -70,11 +70,11 @@ def _examples(studies: Sequence[PairStudy], setting: str) -> Table:
         for number, one in enumerate(studies):
             at = one.example(same)
             place = printed["pairs"].index(f"pair-{2 * number + (1 if same else 2)}") if number < 4 else None
-            ours = [float(one.values[method][at]) for method in METHODS]
-            theirs = [None if place is None else printed[method][place] for method in METHODS]
+            ours = [float(one.values[method][at]) for method in DRAWN_METHODS]
+            theirs = [None if place is None else printed[method][place] for method in DRAWN_METHODS]
             pair = f"{dataset_title(one.dataset)}: {int(one.rows[at])}, {int(one.columns[at])}"
             rows.append((pair, "same" if same else "different", *ours, *theirs))
-    names = [method_title(method).removesuffix("-v1") for method in METHODS]
+    names = [method_title(method).removesuffix("-v1") for method in DRAWN_METHODS]
     return Table(
         f"{table_entry('table3')['title']} ({setting})",
         ("pair", "class", *names, *(f"paper {name}" for name in names)),
@@ -94,14 +94,14 @@ def _distributions(studies: Sequence[PairStudy], setting: str) -> Table:
             chosen = one.same_class == same
             if not chosen.any():
                 continue
-            values = {method: one.values[method][chosen] for method in METHODS}
-            means = [float(values[method].mean()) for method in METHODS]
-            tops = [float(np.quantile(values[method], 0.9)) for method in METHODS]
+            values = {method: one.values[method][chosen] for method in DRAWN_METHODS}
+            means = [float(values[method].mean()) for method in DRAWN_METHODS]
+            tops = [float(np.quantile(values[method], 0.9)) for method in DRAWN_METHODS]
             change = values["rmsc"] - values["bmsc"]
             shares = (100 * float((change > 0).mean()), 100 * float((change < 0).mean()))
             title = dataset_title(one.dataset)
             rows.append((title, "same" if same else "different", int(chosen.sum()), *means, *tops, *shares))
-    names = [method_title(method).removesuffix("-v1") for method in METHODS]
+    names = [method_title(method).removesuffix("-v1") for method in DRAWN_METHODS]
     return Table(
         f"Table 3, all linked pairs ({setting})",
         ("data", "class", "pairs", *(f"mean {n}" for n in names), *(f"90 % {n}" for n in names), "rose %", "fell %"),
