@@ -14,6 +14,7 @@ from scipy.sparse import csc_matrix, csr_array
 from sklearn.cluster import KMeans
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
+from masked_subspace._common.content_order import content_order
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 from masked_subspace.rounds.judge import yardsticks
@@ -141,6 +142,26 @@ def test_every_view_has_the_products_of_the_dense_one(view, few, monkeypatch):
     np.testing.assert_allclose(across, dense.apply(new) @ rows.T, atol=1e-9)
 
 
+@pytest.mark.parametrize("view", sorted(VIEWS))
+@pytest.mark.parametrize("shape", [(60, 80), (90, 40)])
+def test_few_sparse_samples_are_drawn_in_the_order_of_the_array(view, shape):
+    """Coordinates are a rotation of the samples; the order by content must not be that of another direction."""
+    X, _ = documents(*shape)
+    samples = check_samples(BMSC(2), csr_array(X), reset=True)
+    ours, dense = (Preparation.learn(one, VIEWS[view]).apply(one) for one in (samples, X))
+    np.testing.assert_array_equal(content_order(ours), content_order(dense))
+    np.testing.assert_array_equal(content_order(samples), content_order(X))
+
+
+@pytest.mark.parametrize("shape", [(150, 120), (120, 150), (80, 60)])
+def test_the_judge_splits_few_sparse_samples_as_the_array(shape):
+    X, _ = documents(*shape)
+    X[1] = 2 * X[0]  # fewer directions than samples
+    samples = check_samples(BMSC(2), csr_array(X), reset=True)
+    for ours, dense in zip(yardsticks(samples), yardsticks(X), strict=True):
+        np.testing.assert_array_equal(content_order(ours), content_order(dense))
+
+
 @pytest.mark.usefixtures("implicit")
 def test_the_judge_measures_sparse_samples_with_the_same_yardsticks():
     X, _ = documents(80, 60)
@@ -213,6 +234,27 @@ def test_bad_sparse_samples_are_named_as_in_arrays():
         BMSC(3, random_state=0).fit(csr_array(X)).predict(csr_array((2, 5)))
     with pytest.warns(UserWarning, match="45 of the 45 rows of X have an identical copy"):
         BMSC(3, random_state=0).fit(csr_array(np.repeat(X[:15], 3, axis=0)))
+
+
+@pytest.mark.parametrize("missing", ["error", "ignore"])
+def test_unknown_entries_need_arrays(missing):
+    X, _ = documents(45, 30)
+    holed = X.copy()
+    holed[7, 3] = np.nan
+    refused = 'X contains NaN, first at row 7, column 3; missing="ignore" takes NaN for unknown in arrays only'
+    with pytest.raises(ValueError, match=refused):
+        BMSC(3, missing=missing).fit(csr_array(holed))
+    for kind in (csr_array, np.asarray):
+        model = BMSC(3, missing=missing, random_state=0).fit(kind(X))
+        assert model.n_missing_ == 0
+        with pytest.raises(ValueError, match=refused):
+            model.predict(csr_array(holed))
+    sparse_fit = BMSC(3, missing="ignore", random_state=0).fit(csr_array(X))
+    with pytest.raises(ValueError, match=refused):
+        sparse_fit.predict(holed)
+    holed[7, 3] = np.inf
+    with pytest.raises(ValueError, match=r"X contains infinity \(inf\), first at row 7, column 3; remove or impute"):
+        BMSC(3, missing=missing).fit(csr_array(holed))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])

@@ -23,11 +23,16 @@ Positions = npt.NDArray[np.intp]
 _DIRECTION_SEED = 0
 
 
+def content_direction(n_features: int) -> npt.NDArray[np.float64]:
+    """The direction of rows with so many features; one feature more adds an entry and changes none."""
+    return np.random.default_rng(_DIRECTION_SEED).standard_normal(n_features)
+
+
 def content_keys(rows: Content) -> npt.NDArray[np.float64]:
     """Where each row lies along the direction."""
-    direction = np.random.default_rng(_DIRECTION_SEED).standard_normal(rows.shape[1])
+    direction = content_direction(rows.shape[1])
     if isinstance(rows, (ImplicitRows, SparseSamples)):
-        return rows.times(np.asarray(direction)).astype(np.float64)
+        return rows.times(direction).astype(np.float64)
     # A matrix product would round a row differently in another place.
     keys: npt.NDArray[np.float64] = np.einsum("ij,j->i", rows, direction, dtype=np.float64)
     return keys

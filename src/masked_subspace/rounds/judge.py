@@ -38,7 +38,8 @@ def agreement(votes: Sequence[IntArray]) -> float:
 
 def yardsticks(X: FloatArray) -> list[FloatArray]:
     """The samples on which strength is measured: unit rows as given, and standardized with a constant column."""
-    return [_reduced(Preparation.learn(X, VIEWS[name]).apply(X)) for name in ("uncentered", "standardized")]
+    learnt = [Preparation.learn(X, VIEWS[name]) for name in ("uncentered", "standardized")]
+    return [_reduced(one.apply(X), one, one.n_columns(X.shape[1])) for one in learnt]
 
 
 def strength_of(samples: Sequence[FloatArray], labels: IntArray, n_clusters: int, seed: int = 0) -> float:
@@ -47,16 +48,15 @@ def strength_of(samples: Sequence[FloatArray], labels: IntArray, n_clusters: int
     return float(product ** (1 / len(samples)))
 
 
-def _reduced(rows: FloatArray) -> FloatArray:
-    """At most 100 principal directions of the rows."""
+def _reduced(rows: FloatArray, preparation: Preparation, d: int) -> FloatArray:
+    """At most 100 principal directions of the rows; d is their width, of sparse samples that of arrays like them."""
     if isinstance(rows, ImplicitRows):
         return rows.principal(_MOST_FEATURES, center=True)
-    n, d = rows.shape
     if d <= _MOST_FEATURES:
         return rows
     rows = rows - rows.mean(axis=0)
-    if d <= n:
-        return rows @ largest_eigenpairs(rows.T @ rows, _MOST_FEATURES)[1]
+    if d <= len(rows):
+        return rows @ preparation.turned(largest_eigenpairs(rows.T @ rows, _MOST_FEATURES)[1])
     values, vectors = largest_eigenpairs(rows @ rows.T, _MOST_FEATURES)
     reduced: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
     return reduced

@@ -63,6 +63,14 @@ class Preparation:
             out[start:stop] = self._rows(X[start:stop])
         return np.asarray(out)
 
+    def n_columns(self, n_features: int) -> int:
+        """How many columns rows with so many features have before any rotation."""
+        return n_features + self.view.lift
+
+    def turned(self, directions: FloatArray) -> FloatArray:
+        """Directions of the prepared rows, as columns, with signs that depend on the features alone."""
+        return with_fixed_signs(directions)
+
     def _shifted(self, X: FloatArray) -> FloatArray:
         rows: FloatArray = np.sqrt(np.maximum(X, 0)) if self.view.root else np.array(X, order="C")
         if self.mean is not None:

@@ -69,3 +69,13 @@ class RowSpace:
             out[start : start + step, :-1] = inside
             out[start : start + step, -1] = np.sqrt(outside)
         return out
+
+    def coordinates_of_direction(self, direction: FloatArray) -> FloatArray:
+        """r + 1 numbers: their products with the samples' coordinates are those of the direction with the samples."""
+        inside = self.directions.T @ (direction if self.samples is None else self.samples @ direction)
+        return np.append(inside, 0.0)
+
+    def in_features(self, vectors: FloatArray) -> FloatArray:
+        """d × k: columns of coordinates as directions of the features."""
+        inside = self.directions @ vectors[:-1]
+        return inside if self.samples is None else np.asarray(self.samples.T @ inside)
