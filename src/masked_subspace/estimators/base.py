@@ -231,7 +231,8 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        # The tag promises that rows without entries are taken too; uncentred they have no direction and are refused.
+        tags.input_tags.sparse = bool(self.center)
         return tags
 
     def _completed(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
