@@ -25,7 +25,10 @@ MODELS = {
     "scattering": Scattering(),
 }
 # Set only under some parameters or for some X, and listed as such.
-CONDITIONAL = {"noise_", "outliers_", "member_labels_", "choices_", "feature_names_in_", "completed_", "missing_error_"}
+CONDITIONAL = {
+    "noise_", "outliers_", "member_labels_", "choices_", "feature_names_in_", "completed_", "missing_error_",
+    "n_clusters_scores_", "n_clusters_candidates_",
+}  # fmt: skip
 
 
 def listed_attributes(model):

@@ -32,7 +32,7 @@ print(f"fit       accuracy in the fit     {clustering_accuracy(y, model.labels_)
 # many dimensions that every one of them comes near every digit.
 
 # %%
-# **Memberships.** ``predict_proba`` gives shares that sum to one. Most new digits are clear, some are between two.
+# **Memberships.** ``predict_proba`` gives shares that sum to one. Here are the six least clear new digits.
 
 shares = model.predict_proba(new)
 unclear = np.argsort(shares.max(axis=1))[:6]

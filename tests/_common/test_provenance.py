@@ -9,7 +9,7 @@ from masked_subspace.registry import METHODS
 
 ROOT = Path(masked_subspace.__file__).parent
 # Files that estimators import and that cannot move a number.
-SHOWING = {"_common/documentation.py", "_common/progress.py", "_common/files.py"}
+SHOWING = {"_common/documentation.py", "_common/progress.py", "_common/files.py", "_common/peak_memory.py"}
 
 
 def source_of(module):

@@ -58,6 +58,16 @@ def test_json_is_all_that_is_printed(digits, tmp_path, capsys):
     assert {Path(path).name for path in result["files"]} == set(FILES)
 
 
+def test_a_chosen_number_of_clusters_is_told_stored_and_drawn(digits, tmp_path, capsys):
+    arguments = ["cluster", str(digits), "--clusters", "2-9", "--method", "bmsc", "--jobs", "1", "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    assert "the number of clusters was chosen" in capsys.readouterr().out
+    result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert result["candidates"][0] == result["facts"]["clusters"]
+    assert 2 <= result["facts"]["clusters"] <= 9
+    assert "was chosen among 8 numbers from 2 to 9" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 def test_quiet_prints_nothing_and_no_report_is_left_out(digits, tmp_path, capsys):
     assert (
         main(["cluster", str(digits), "--clusters", "4", *FAST, "--quiet", "--no-report", "--out", str(tmp_path)]) == 0

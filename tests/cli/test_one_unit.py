@@ -52,10 +52,13 @@ def write_for_ever(folder, clusters) -> None:
 def test_killed_at_forty_random_moments_it_never_mixes_two_runs(tmp_path):
     context, draw = multiprocessing.get_context("fork"), random.Random(0)
     complete = unfinished = 0
+    begin = time.monotonic()
+    save_run(tmp_path, *run_of(1), page="page of run 1")
+    usual = time.monotonic() - begin  # on a busy machine a fixed time would end before the first run is written
     for _ in range(40):
         process = context.Process(target=write_for_ever, args=(tmp_path, (1, 2)))
         process.start()
-        time.sleep(draw.uniform(0.01, 0.15))
+        time.sleep(draw.uniform(0.5, 10) * usual)
         os.kill(process.pid, signal.SIGKILL)
         process.join()
         try:

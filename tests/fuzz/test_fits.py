@@ -132,7 +132,7 @@ def test_what_is_no_number_is_refused_by_name(data: Any) -> None:
     assert "X contains" in result
 
 
-@bounded(6)
+@bounded(6, dear=True)
 @given(samples(), st.integers(1, 4), st.integers(1, 3))
 def test_the_autoencoder_too(X: np.ndarray, n_clusters: int, max_epochs: int) -> None:
     pytest.importorskip("torch")

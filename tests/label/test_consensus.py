@@ -55,3 +55,9 @@ def test_modularity_against_its_definition():
     expected = ((W - np.outer(degree, degree) / total) * same).sum() / total
     assert modularity(csr_array(W), labels) == pytest.approx(expected)
     assert modularity(csr_array((20, 20)), labels) == 0
+
+
+def test_certainty_is_the_own_cluster_less_the_next_best():
+    labels = np.array([0, 0, 1, 1])
+    found = agreement_with(labels, [labels, np.zeros(4, dtype=int)])
+    np.testing.assert_allclose(found, 0.5)  # always with its own, in half of the labelings with the others too

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.report import ReportContent, Run, Subspace
+from masked_subspace.report import ReportContent, Round, Run, Subspace
 from masked_subspace.report.payload import certain_samples, payload
 
 
@@ -77,3 +77,12 @@ def test_the_footer_knows_version_date_and_command():
     assert made["command"] == "masked-subspace cluster a.csv"
     assert made["version"]
     assert made["created"].endswith("UTC")
+
+
+def test_rounds_are_drawn_on_the_scale_of_the_last():
+    """Links of round 1 are half as strong as those of the last: on a scale of their own they would look the same."""
+    run = small_run(np.repeat([0, 1], 10))
+    run = replace(run, rounds=(Round("1", run.affinity * 0.5), Round("2", run.affinity)))
+    first, last = payload(ReportContent("t", runs=(run,)))["runs"][0]["rounds"]
+    assert first["scale"] == last["scale"] == 1
+    assert numbers(first["strength"], "u1").max() < numbers(last["strength"], "u1").max()

@@ -70,6 +70,14 @@ def test_the_number_of_clusters_and_its_rival(run):
     assert point(verdict(run), "How many") == "3, as asked for."
 
 
+def test_numbers_with_nearly_as_much_evidence_are_named(run):
+    scores = tuple({"n_clusters": k, "score": score} for k, score in ((2, 0.5), (3, 0.8), (4, 0.79), (7, 0.7)))
+    split = replace(run, n_clusters_scores=scores, n_clusters_candidates=(3, 4, 7))
+    assert "The evidence is split: 4 and 7 have nearly as much; look at them too." in point(verdict(split), "How many")
+    alone = replace(run, n_clusters_scores=scores, n_clusters_candidates=(3,))
+    assert point(verdict(alone), "How many").endswith("No other number comes near it.")
+
+
 def test_the_way_that_was_taken_and_why(run):
     ways = (
         {"view": "plain", "cut": "spectral", "links": 4, "score": 0.4, "taken": False},

@@ -71,7 +71,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
     def _labeler(self) -> GraphLabeler:
         return BaselineLabeler(
-            self.n_clusters,
+            self.n_clusters_,
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,

@@ -242,7 +242,7 @@ class BDR(BaselineClusterer):
         self.threshold = threshold
 
     def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
-        settings = BdrSettings(self.n_clusters, self.coupling, self.block_weight, self.tol, self.max_iter)
+        settings = BdrSettings(self.n_clusters_, self.coupling, self.block_weight, self.tol, self.max_iter)
         found = represent_bdr(rows, settings, progress)
         self.block_matrix_, self.coefficient_matrix_ = found.matrix, found.details["Z"]
         matrix = self.block_matrix_ if self.output == "B" else self.coefficient_matrix_

@@ -41,6 +41,8 @@ _SHARED = {
 _ATTRIBUTES = """
 labels_ : ndarray of shape (n_samples,)
     Cluster of each sample, from 0.
+n_clusters_ : int
+    The number of clusters.
 representation_matrix_ : csr_array of shape (n_samples, n_samples)
     The codes; row i rebuilds sample i.
 affinity_matrix_ : csr_array of shape (n_samples, n_samples)

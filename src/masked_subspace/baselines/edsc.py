@@ -195,4 +195,4 @@ class EDSC(BaselineClusterer):
         return represent_edsc(rows, self._edsc_settings(), progress)
 
     def _affinity_rank(self) -> int | None:
-        return self.subspace_dim * self.n_clusters + 1
+        return self.subspace_dim * self.n_clusters_ + 1

@@ -46,7 +46,9 @@ class LowRankLabeler(GraphLabeler):
         if self.affinity != "shape-interaction":
             return super().label(representation, evidence, seed)
         W = skinny_graph(representation, self.power)
-        return label_graph(W, self.n_clusters, self.n_components, evidence, seed, cut=self.cut)
+        return label_graph(
+            W, self._number(representation, evidence, seed), self.n_components, evidence, seed, cut=self.cut
+        )
 
 
 def keep_mass(Z: Matrix, share: float) -> csr_array:

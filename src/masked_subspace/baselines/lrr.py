@@ -209,7 +209,7 @@ class LRR(BaselineClusterer):
 
     def _labeler(self) -> GraphLabeler:
         return LowRankLabeler(
-            self.n_clusters,
+            self.n_clusters_,
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,

@@ -225,7 +225,7 @@ class SoftS3C(BilevelClustering):
             n_jobs=self.n_jobs,
         )
         labeler = BaselineLabeler(
-            self.n_clusters,
+            self.n_clusters_,
             affinity=self.affinity,
             n_links=self.n_links,
             n_components=self.n_components,

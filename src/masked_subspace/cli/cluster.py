@@ -164,6 +164,7 @@ def _result(job: _Job, content: ReportContent) -> Record:
         "seed": options.seed,
         "cluster_sizes": np.bincount(one.labels[one.labels >= 0]).tolist(),
         "unassigned": int((one.labels < 0).sum()),
+        "candidates": list(one.n_clusters_candidates),  # where the number of clusters was chosen
         "pairs": job.known,
         "scores": dict(one.scores),
         "timings": {
@@ -185,6 +186,9 @@ def _tell(job: _Job, one: Run, title: str, files: list[Path]) -> None:
     say(options, f"\n{title}: {one.name}, {fitted.seconds:.2f} s")
     if fitted.compile_seconds >= 0.1:
         say(options, f"and {fitted.compile_seconds:.1f} s of compiling, once after installation")
+    if one.n_clusters_candidates:
+        others = ", ".join(map(str, one.n_clusters_candidates[1:]))
+        say(options, "the number of clusters was chosen" + (f"; nearly as much speaks for {others}" if others else ""))
     if one.scores:
         say(options, ", ".join(f"{key} {value:.3f}" for key, value in one.scores.items()))
     if job.pairs is not None:

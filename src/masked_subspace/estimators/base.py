@@ -33,6 +33,7 @@ from masked_subspace.estimators.voting import embedding_margin
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler
+from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 # Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
-_OF_SOME_FITS = ("noise_", "outliers_", "member_labels_", "choices_")
+_OF_SOME_FITS = (
+    "noise_", "outliers_", "member_labels_", "choices_", "n_clusters_scores_", "n_clusters_candidates_",
+)  # fmt: skip
 
 SHARED_CONSTRAINTS: Record = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -88,6 +91,7 @@ class Fit:
     choices: list[Record] | None = None
     outliers: csr_array | None = None
     strength: float | None = None  # prediction strength of the labels, where a judge has measured it
+    number: Number | None = None  # how the number of clusters was chosen, if it was
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
 
     _parameter_constraints: Record = SHARED_CONSTRAINTS
 
-    n_clusters: int
+    n_clusters: NumberWanted
     affinity: str
     n_links: int | str
     n_components: int | str | None
@@ -123,6 +127,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     n_jobs: int | None
     verbose: int
     n_candidates: int = 64  # training samples a new one is rebuilt from
+    _bounds: tuple[int, int]
 
     @all_or_nothing
     def fit(
@@ -194,8 +199,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         X = self._completed(X, seed)
         refuse_degenerate(X, center=self.center, counts=counts, zero_rows=self._gives_zeros_a_direction())
         hard = self.constraints == "hard"
-        if known is not None:
-            refuse_impossible(known, self.n_clusters, hard=hard)
+        self._set_bounds(len(X), known, hard=hard)
         self._check_settings(X)
         warn_of_copies(X)
         self._forget_some_fits()
@@ -239,6 +243,16 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         """The samples without unknown entries; only a class with `missing` lets such entries come so far."""
         return X
 
+    def _set_bounds(self, n_samples: int, known: KnownPairs | None, *, hard: bool) -> None:
+        """Between which numbers K lies; what is known must fit, and known labels need as many clusters."""
+        low, high = bounds_of(self.n_clusters, n_samples)
+        if known is not None:
+            refuse_impossible(known, high, hard=hard)
+            if low < high and known.partial_labels is not None:
+                low = max(low, int(known.partial_labels.max()) + 1)
+        self._bounds = (low, high)
+        self.n_clusters_: int = high  # until it is chosen
+
     def _forget_some_fits(self) -> None:
         for name in _OF_SOME_FITS:
             self.__dict__.pop(name, None)
@@ -268,12 +282,22 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     def _labeler(self) -> GraphLabeler:
         n_links = 5 if isinstance(self.n_links, str) else self.n_links
         return GraphLabeler(
-            self.n_clusters, affinity=self.affinity, n_links=n_links, n_components=self.n_components, cut=self.cut
+            self._wanted(), affinity=self.affinity, n_links=n_links, n_components=self.n_components, cut=self.cut
         )
+
+    def _wanted(self) -> NumberWanted:
+        """K for a labeler: one number, or the range in which it is to be found."""
+        low, high = self._bounds
+        return low if low == high else (low, high)
 
     def _set_fitted(self, fit: Fit) -> None:
         result, last = fit.rounds, fit.rounds.last
         solution, labeling = last.solution, last.labeling
+        number = labeling.number if fit.number is None else fit.number
+        if number is not None:
+            self.n_clusters_ = number.n_clusters
+            self.n_clusters_scores_: list[Record] = number.records
+            self.n_clusters_candidates_: list[int] = number.candidates
         self._preparation, self._rows = fit.preparation, fit.rows
         self._keep_samples(fit.X)
         self.view_: str = fit.preparation.view.name

@@ -10,6 +10,7 @@ from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling
+from masked_subspace.label.number_of_clusters import NumberWanted
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import LabelMask, Orientation
@@ -45,6 +46,12 @@ class BilevelClustering(SelfExpressiveClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, from 0.
+    n_clusters_ : int
+        The number of clusters: as given, or chosen.
+    n_clusters_scores_ : list of dict
+        Where it was chosen, one record for each number tried.
+    n_clusters_candidates_ : list of int
+        Where it was chosen, that number and up to two others with nearly as much evidence.
     representation_matrix_ : csr_array of shape (n_samples, n_samples)
         What f found in the last round.
     affinity_matrix_ : csr_array of shape (n_samples, n_samples)
@@ -99,7 +106,7 @@ class BilevelClustering(SelfExpressiveClusterer):
         labeler: Labeler | None = None,
         mask: Callable[[Labeling], SoftMask] | None = None,
         *,
-        n_clusters: int = 8,
+        n_clusters: NumberWanted = 8,
         init: MaskLike = None,
         max_rounds: int = 5,
         mask_tol: float = 1e-6,
@@ -133,7 +140,7 @@ class BilevelClustering(SelfExpressiveClusterer):
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = MaskedRepresenter(n_jobs=self.n_jobs) if self.representer is None else self.representer
-        labeler = GraphLabeler(self.n_clusters) if self.labeler is None else self.labeler
+        labeler = GraphLabeler(self._wanted()) if self.labeler is None else self.labeler
         psi = LabelPsi() if self.mask is None else self.mask
         usual = psi if isinstance(psi, LabelPsi) else LabelPsi()
         mask = first_soft_mask(self.init, rows, usual.strength, usual.orientation, task.seed, "init")

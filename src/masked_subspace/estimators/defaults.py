@@ -22,6 +22,8 @@ ROUNDS_OF_ONE, ROUNDS_OF_ONE_VIEW = 5, 2
 SETTLED = 1e-3
 # Samples on which ways are judged, or so many a cluster if that is more (docs: accuracy, "The judge on a sample").
 JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 25
+# Samples on which the number of clusters is looked for, where it is not given (docs/findings/number_of_clusters.md).
+NUMBERED_SAMPLES = 4_000
 # Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/findings/scaling.md).
 ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
 # A fit whose structure is below this warns: how often noise does is in docs/findings/accuracy.md, "Trust".

@@ -7,6 +7,7 @@ from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
+from masked_subspace.label.number_of_clusters import NumberWanted
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
@@ -51,7 +52,7 @@ class GMSC(MaskedClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NumberWanted = 8,
         *,
         soft_mask: MaskLike = None,
         sparsity: float | str = "auto",

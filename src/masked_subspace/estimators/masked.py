@@ -18,17 +18,18 @@ from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
+from masked_subspace.estimators.calibration import Remembered, Sharpening, with_own_first
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
+from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.consensus import shares_of_votes
-from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import cut_for, in_order, put_back
 from masked_subspace.label.modularity import link_shares, modularity_cut
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.ensemble import Cut
-from masked_subspace.rounds.graphs import check_graph, evidence_of, outcome_of_cuts
+from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
 from masked_subspace.rounds.judge import strength_of, yardsticks
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
@@ -86,15 +87,16 @@ class MaskedClusterer(SelfExpressiveClusterer):
     def _cut(self, graph: csr_array, known: KnownPairs | None) -> Fit:
         """The clusters of a graph that was given; nothing is represented."""
         hard = self.constraints == "hard"
-        if known is not None:
-            refuse_impossible(known, self.n_clusters, hard=hard)
+        self._set_bounds(graph.shape[0], known, hard=hard)
         self._forget_some_fits()
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         evidence = evidence_of(graph, known, hard=hard, n_threads=thread_count(self.n_jobs))
+        number = number_of_graph(graph, self._bounds, seed, evidence.n_threads)
+        self.n_clusters_ = self.n_clusters_ if number is None else number.n_clusters
         cuts = self._cuts_of_graph(graph.shape[0])
-        outcome = outcome_of_cuts(graph, self.n_clusters, cuts, self.n_components, evidence, seed)
+        outcome = outcome_of_cuts(graph, self.n_clusters_, cuts, self.n_components, evidence, seed)
         rounds = RoundsResult(outcome, None, [round_record(1, outcome, 0.0)], [outcome.labeling])
-        return Fit(None, Preparation(View(PRECOMPUTED), normalize=False), evidence.X, rounds)
+        return Fit(None, Preparation(View(PRECOMPUTED), normalize=False), evidence.X, rounds, number=number)
 
     def _cuts_of_graph(self, n_samples: int) -> list[Cut]:
         """How a given graph is cut: in one way; RMSC asks several and takes their consensus."""
@@ -197,9 +199,11 @@ class MaskedClusterer(SelfExpressiveClusterer):
         last = fit.rounds.last
         labels = self._labels_of_all = self.labels_
         if last.votes:
-            self.memberships_: FloatArray = shares_of_votes(labels, last.votes, self.n_clusters)
+            shares = shares_of_votes(labels, last.votes, self.n_clusters_)
         else:
-            self.memberships_ = link_shares(self.affinity_matrix_, labels, self.n_clusters)
+            shares = link_shares(self.affinity_matrix_, labels, self.n_clusters_)
+        self.memberships_: FloatArray = with_own_first(shares, labels)
+        self._calibration = Remembered()
         self.structure_: float = self._how_real(fit)
         if self.min_certainty is not None:
             self.labels_ = np.where(self.certainty_ >= self.min_certainty, labels, -1)
@@ -211,23 +215,22 @@ class MaskedClusterer(SelfExpressiveClusterer):
         are known, and agreement alone counts.
         """
         last, labels = fit.rounds.last, self._labels_of_all
-        if self.n_clusters == 1:
+        if self.n_clusters_ == 1:
             return 0.0
         order = content_order(fit.rows)
         others = last.votes or [
-            put_back(modularity_cut(in_order(self.affinity_matrix_, order), self.n_clusters, 0), order)
+            put_back(modularity_cut(in_order(self.affinity_matrix_, order), self.n_clusters_, 0), order)
         ]
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
-            picked = fit.X[chosen] if isinstance(fit.X, SparseSamples) else np.asarray(fit.X[chosen])
-            strength = strength_of(yardsticks(picked), labels[chosen], self.n_clusters)
+            strength = strength_of(yardsticks(fit.X[chosen]), labels[chosen], self.n_clusters_)
         structure = float(np.clip(agreed, 0, 1)) * strength
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
                 f"The clusters may not be real: structure_ is {structure:.2f} (1 is certain, below "
-                f"{DOUBTFUL_STRUCTURE} is like noise). Try another n_clusters (now {self.n_clusters}), another "
+                f"{DOUBTFUL_STRUCTURE} is like noise). Try another n_clusters (now {self.n_clusters_}), another "
                 "view, or features that tell the groups apart.",
                 UserWarning,
                 stacklevel=5,
@@ -263,8 +266,9 @@ class MaskedClusterer(SelfExpressiveClusterer):
         Returns
         -------
         memberships : ndarray of shape (n_new, n_clusters)
-            Shares of the votes of the training samples that rebuild each row; rows sum to 1. A sample of `fit` has its
-            row of `memberships_`.
+            Rows sum to 1, and the largest entry is the label of `predict`. The shares of the votes of the training
+            samples that rebuild each row, raised to the power under which training samples foretell each other's
+            clusters best (estimators/calibration.py). A sample of `fit` has its row of `memberships_`.
 
         Raises
         ------
@@ -281,8 +285,25 @@ class MaskedClusterer(SelfExpressiveClusterer):
         (5, 3)
         """
         self._refuse_graph("memberships")
-        ballots = np.eye(self.n_clusters, dtype=self._rows.dtype)[self._labels_of_all]
-        return self._placed(self._checked_new(X), self.memberships_, ballots)
+        X = self._checked_new(X)
+        ballots = np.eye(self.n_clusters_, dtype=self._rows.dtype)[self._labels_of_all]
+        known = self._seen.find(X)
+        memberships: FloatArray = self.memberships_[np.maximum(known, 0)].astype(self._rows.dtype)
+        new = np.flatnonzero(known < 0)
+        if len(new):
+            memberships[new] = self._sharpening().apply(placed_by(self._voters(X[new]), ballots))
+        return memberships
+
+    def _sharpening(self) -> Sharpening:
+        found = self._calibration.sharpening
+        if found is None:
+            found = Sharpening.learn(self._rows, self._labels_of_all, self.memberships_, self._votes_for)
+            self._calibration.sharpening = found
+        return found
+
+    def _votes_for(self, rows: FloatArray, new_rows: FloatArray) -> csr_array:
+        with threadpool_limits(1):
+            return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=thread_count(self.n_jobs))
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         raise TypeError(f"{type(self).__name__} must define _play ({rows.shape}, {task.seed}).")

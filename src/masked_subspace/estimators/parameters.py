@@ -23,7 +23,12 @@ PRECOMPUTED = "precomputed"
 
 
 PARAMETERS: dict[str, Parameter] = {
-    "n_clusters": Parameter([_COUNT], "int", "Number of clusters K."),
+    "n_clusters": Parameter(
+        [_COUNT, _AUTO, tuple, list],
+        'int, "auto" or (low, high)',
+        'Number of clusters K. "auto" or a range: as many as different looks at the graph find again, chosen without '
+        "labels (docs/findings/number_of_clusters.md).",
+    ),
     "representer": Parameter(
         "no_validation",
         "object or None",
@@ -184,8 +189,15 @@ affinity_matrix_ : csr_array of shape (n_samples, n_samples)
     The graph that was cut: symmetric, nonnegative, zero diagonal. With several members the mean of their graphs.
 embedding_ : ndarray of shape (n_samples, n_vectors)
     Where the samples lie in the cut: eigenvectors, shares of links, or the agreement of the votes.
+n_clusters_ : int
+    The number of clusters: as given, or chosen.
+n_clusters_scores_ : list of dict
+    Where it was chosen, one record for each number tried: n_clusters, score, agreement, information, modularity; of
+    data of low rank n_clusters and score, which is the gap.
+n_clusters_candidates_ : list of int
+    Where it was chosen, that number and up to two others with nearly as much evidence.
 memberships_ : ndarray of shape (n_samples, n_clusters)
-    How far each sample belongs to each cluster; rows sum to 1.
+    How far each sample belongs to each cluster; rows sum to 1, and the largest entry is the sample's own cluster.
 certainty_ : ndarray of shape (n_samples,)
     0 to 1. With several members how far they agree on the sample, else how much nearer its own cluster is.
 structure_ : float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from masked_subspace.estimators.defaults import (
     LINKS_OF_MEMBERS,
     LINKS_OF_SMALL_CLUSTERS,
     MEMBERS,
+    NUMBERED_SAMPLES,
     ONE_VIEW_FROM,
     ROUNDS_OF_ONE,
     ROUNDS_OF_ONE_VIEW,
@@ -29,12 +30,32 @@ from masked_subspace.estimators.defaults import (
 )
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
+from masked_subspace.label.number_of_clusters import Number, NumberWanted, number_of_clusters
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
 from masked_subspace.rounds.ensemble import Cut
-from masked_subspace.rounds.low_rank import CLEAR_GAP, HIGHEST, ClosedForm, Rank, cuts_of_ranks, low_rank_rows
+from masked_subspace.rounds.judge import yardsticks
+from masked_subspace.rounds.low_rank import (
+    CLEAR_GAP,
+    HIGHEST,
+    ClosedForm,
+    Rank,
+    cuts_of_ranks,
+    low_rank_rows,
+    number_of_low_rank,
+)
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rounds.ways import FINER_FROM, FINEST_FROM, Recipe, Way, cuts_for, judged_ways
+from masked_subspace.rounds.ways import (
+    FINER_FROM,
+    FINEST_FROM,
+    Family,
+    Recipe,
+    Way,
+    cuts_for,
+    families_of,
+    family_of,
+    judged_ways,
+)
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.sparse_preparation import implicit_directions
@@ -42,6 +63,14 @@ from masked_subspace.rows.views import VIEWS, View, view_of
 
 _OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
 _OF_LABEL_MASKS = ("mask_strength", "mask_orientation")
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """Samples, and the families of views in which they were represented."""
+
+    X: FloatArray
+    families: list[Family]
 
 
 @described
@@ -92,7 +121,7 @@ class RMSC(MaskedClusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NumberWanted = 8,
         *,
         init: MaskLike = None,
         members: int | str = "auto",
@@ -188,15 +217,39 @@ class RMSC(MaskedClusterer):
     def _cluster(self, task: Task) -> Fit:
         if self._n_members() == 1:
             return super()._cluster(task)
+        number, seen = self._choose_number(task)
+        if number is not None:
+            self.n_clusters_ = number.n_clusters
+            named = " or ".join(map(str, number.candidates))
+            task.events.message(f"number of clusters: {number.n_clusters} (candidates {named})")
+        return replace(self._cluster_into(task, seen), number=number)
+
+    def _choose_number(self, task: Task) -> tuple[Number | None, _Seen | None]:
+        """K where it was left open, and what was represented to find it: the judge goes on with that."""
+        low, high = self._bounds
+        if low == high:
+            return None, None
+        motions = None
+        if self.view == "low-rank" or (self.view == "auto" and self.normalize and self._leaves_the_model_open()):
+            only_if_low = self.view == "auto"
+            motions = number_of_low_rank(task.X, low, high, task.seed, only_if_low=only_if_low)
+            if motions is not None:
+                return motions, None
+        seen = self._see(task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
+        links = [family.links() for family in seen.families]
+        rows = yardsticks(seen.X)
+        return number_of_clusters(links, low, high, task.seed, samples=rows, n_threads=task.n_threads), seen
+
+    def _cluster_into(self, task: Task, seen: _Seen | None) -> Fit:
+        """K clusters; `seen` is what was represented while K was looked for."""
         if self.view == "low-rank":
             return self._closed_form(task, self._cuts_of_ranks(task.X, task.seed), [])
         if self.view != "auto" or not self.normalize:
-            named = "plain" if self.view == "auto" else self.view
-            return self._ensemble(task, [view_of(named, center=self.center)], None, [])
+            return self._ensemble(task, [self._one_view()], None, [])
         ranks = self._cuts_of_ranks(task.X, task.seed) if self._leaves_the_model_open() else None
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
             return self._closed_form(task, ranks, [])
-        ways = self._judge(task)
+        ways = self._judge(task, seen)
         taken = ways[0]
         records = [way.record(way is taken, self._cuts(len(task.X))) for way in ways]
         for record, way in zip(records, ways, strict=True):
@@ -223,7 +276,7 @@ class RMSC(MaskedClusterer):
         return run_rounds(strategy, mask, max_rounds=rounds, tol=self.mask_tol, events=task.events)
 
     def _cuts(self, n_samples: int) -> list[Cut]:
-        return cuts_for(self.cut, n_samples, self.n_clusters)
+        return cuts_for(self.cut, n_samples, self.n_clusters_)
 
     def _cuts_of_graph(self, n_samples: int) -> list[Cut]:
         return self._cuts(n_samples) if self._n_members() > 1 else super()._cuts_of_graph(n_samples)
@@ -231,12 +284,12 @@ class RMSC(MaskedClusterer):
     def _links(self, n_samples: int) -> tuple[int, ...]:
         middle = self.n_links
         if isinstance(middle, str):
-            middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * self.n_clusters else LINKS_OF_SMALL_CLUSTERS
+            middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * self.n_clusters_ else LINKS_OF_SMALL_CLUSTERS
         return max(1, middle - 1), middle, middle + 1
 
     def _wider_links(self, n_samples: int) -> tuple[int, ...]:
         asked = isinstance(self.n_links, str) and isinstance(self.members, str)
-        return WIDER_LINKS if asked and n_samples >= FINEST_FROM * self.n_clusters else ()
+        return WIDER_LINKS if asked and n_samples >= FINEST_FROM * self.n_clusters_ else ()
 
     def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
@@ -245,7 +298,7 @@ class RMSC(MaskedClusterer):
             representer.set_params(solver="sparse")
         return Recipe(
             representer,
-            self.n_clusters,
+            self.n_clusters_,
             self._n_members(),
             self._links(n_samples),
             self._cuts(n_samples),
@@ -256,20 +309,31 @@ class RMSC(MaskedClusterer):
             self.normalize,
         )
 
-    def _judge(self, task: Task) -> list[Way]:
+    def _one_view(self) -> View:
+        return view_of("plain" if self.view == "auto" else self.view, center=self.center)
+
+    def _judge(self, task: Task, seen: _Seen | None = None) -> list[Way]:
         """Ways with their scores, best first: on all samples, or on a seeded sample of many."""
-        X, keep = task.X, max(JUDGED_SAMPLES, JUDGED_A_CLUSTER * self.n_clusters)
+        seen = seen or self._see(task, max(JUDGED_SAMPLES, JUDGED_A_CLUSTER * self.n_clusters_))
+        return judged_ways(seen.X, seen.families, self._recipe(len(seen.X), task.seed))
+
+    def _see(self, task: Task, keep: int) -> _Seen:
+        """Every family of views that is permitted, represented on at most `keep` samples."""
+        X = task.X
         if len(X) > keep:
             X = X[drawn_by_content(X, keep, np.random.default_rng(task.seed))]
         recipe = self._recipe(len(X), task.seed)
         if len(X) < len(task.X):
             recipe = replace(recipe, representer=self._representer().set_params(solver="sparse", hard_mask=None))
         evidence = replace(task.evidence(X), known=None if len(X) < len(task.X) else task.known)
+        if self.view != "auto" or not self.normalize:
+            view = self._one_view()
+            return _Seen(X, [family_of(view.name, [view], X, recipe, evidence, task.events)])
 
         def permitted(view: View) -> bool:
             return self.center or not view.center
 
-        return judged_ways(X, recipe, evidence, task.events, permitted=permitted)
+        return _Seen(X, families_of(X, recipe, evidence, task.events, permitted=permitted))
 
     def _ensemble(self, task: Task, views: Sequence[View], way: Way | None, choices: list[Record]) -> Fit:
         """Members of these views; the first ballot is the judge's where it saw all samples."""
@@ -299,8 +363,8 @@ class RMSC(MaskedClusterer):
     def _cuts_of_ranks(self, X: FloatArray, seed: int) -> tuple[Preparation, list[Rank]] | None:
         """Cuts of the closed form, the clearest gap first; None where the data are not of low rank."""
         found = [
-            (preparation, cuts_of_ranks(directions, self.n_clusters, seed))
-            for preparation, directions in low_rank_rows(X, HIGHEST * self.n_clusters, only_if_low=self.view == "auto")
+            (preparation, cuts_of_ranks(directions, self.n_clusters_, seed))
+            for preparation, directions in low_rank_rows(X, HIGHEST * self.n_clusters_, only_if_low=self.view == "auto")
         ]
         return max(found, key=lambda one: one[1][0].gap, default=None)
 
@@ -308,7 +372,7 @@ class RMSC(MaskedClusterer):
         assert found is not None
         preparation, ranks = found
         directions = preparation.apply(task.X)
-        strategy = ClosedForm(directions, ranks, self.n_clusters, task.evidence(directions), task.seed)
+        strategy = ClosedForm(directions, ranks, self.n_clusters_, task.evidence(directions), task.seed)
         played = run_rounds(strategy, None, max_rounds=1, tol=0.0, events=task.events)
         record = {"way": "low-rank", "views": [VIEWS["low-rank"].name], "gap": ranks[0].gap, "taken": True}
         return Fit(task.X, preparation, directions, played, [*choices, record])

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from masked_subspace._common.types import Array, Matrix, Record
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
+from masked_subspace.inputs.matlab_tags import check_claims
 from masked_subspace.inputs.samples import (
     LABEL_NAMES,
     InputError,
@@ -38,6 +39,7 @@ def variables(path: Path, shown: str, limit: int) -> dict[str, tuple[int, ...]]:
         ):
             raise InputError(f"{shown} is a MATLAB v7.3 file; save it with -v7")
     with decoding(shown, ".mat"):
+        check_claims(path, shown, limit)
         found = {str(name): tuple(int(side) for side in shape) for name, shape, kind in whosmat(path)
                  if kind in _NUMBERS}  # fmt: skip
     for name, shape in found.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -19,6 +19,8 @@ from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.group_assignment import GroupAssigner
 from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
 from masked_subspace.label.modularity import link_shares, modularity_cut
+from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
+from masked_subspace.label.prediction import leading_rows
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
 
@@ -30,6 +32,7 @@ class Labeling:
     labels: IntArray
     affinity: csr_array
     embedding: FloatArray
+    number: Number | None = None  # how the number of clusters was chosen, if it was
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,8 @@ class Evidence:
 
 # Above so many samples `cut="auto"` is the modularity cut (docs: accuracy: USPS 9,298 .80 → .96, COIL100 .81 → .85).
 MODULARITY_FROM = 2_000
+# Up to so many samples a number of clusters must also predict; above, the agreement of the looks is enough.
+_PREDICTED = 5_000
 # Every cut and what it is, for docstrings. A new one is an entry here and a branch of `label_graph`.
 CUTS: dict[str, str] = {
     "auto": f"is spectral up to {MODULARITY_FROM:,} samples and modularity above",
@@ -69,8 +74,9 @@ class GraphLabeler(BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters K.
+    n_clusters : int, "auto" or (low, high), default=8
+        Number of clusters K. If it is not one number, the first representation decides (label/number_of_clusters.py),
+        and later rounds keep what it found.
     affinity : str, default="top-k"
         The graph φ(Z): "top-k", "symmetric", "normalized" or "shape-interaction".
     n_links : int, default=5
@@ -84,7 +90,7 @@ class GraphLabeler(BaseEstimator):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: NumberWanted = 8,
         *,
         affinity: str = "top-k",
         n_links: int = 5,
@@ -104,7 +110,21 @@ class GraphLabeler(BaseEstimator):
     def label(self, representation: Matrix, evidence: Evidence, seed: int) -> Labeling:
         """Labels of one representation; the same input and seed give the same labels."""
         W = affinity_matrix(representation, self.affinity, n_links=self.n_links, rank=self.rank, power=self.power)
-        return label_graph(W, self.n_clusters, self.n_components, evidence, seed, cut=self.cut)
+        n_clusters = self._number(representation, evidence, seed)
+        labeling = label_graph(W, n_clusters, self.n_components, evidence, seed, cut=self.cut)
+        return replace(labeling, number=getattr(self, "number_", None))
+
+    def _number(self, representation: Matrix, evidence: Evidence, seed: int) -> int:
+        low, high = bounds_of(self.n_clusters, representation.shape[0])
+        if low == high:
+            return low
+        if not hasattr(self, "number_"):
+            links = csr_array(abs(csr_array(representation)))
+            links.setdiag(0)
+            links.eliminate_zeros()
+            samples = [leading_rows(evidence.X)] if len(evidence.X) <= _PREDICTED else []
+            self.number_ = number_of_clusters([[links]], low, high, seed, samples=samples, n_threads=evidence.n_threads)
+        return self.number_.n_clusters
 
 
 def cut_for(cut: str, n_samples: int) -> str:

@@ -7,6 +7,8 @@ the largest are split from inside. Small communities join the large one they are
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
@@ -20,30 +22,59 @@ _LARGE_SHARE = 0.1
 _SPLITS = 8
 
 
+class ManyCuts:
+    """Cuts of one graph into different numbers of clusters; communities are found once for each resolution.
+
+    The searches for neighbouring numbers visit the same resolutions, so that fifty cuts cost about ten.
+    """
+
+    def __init__(self, W: csr_array, seed: int, *, steps: int = _STEPS) -> None:
+        self.W, self.steps = W, steps
+        self.order = np.random.default_rng(seed).permutation(W.shape[0]).astype(np.int32)
+        self._found: dict[float, IndexArray] = {}
+
+    def communities(self, resolution: float) -> IndexArray:
+        if resolution not in self._found:
+            self._found[resolution] = find_communities(self.W, resolution, self.order)
+        return self._found[resolution]
+
+    def cut(self, n_clusters: int) -> IndexArray:
+        """Clusters 0 … K − 1; −1 for samples without a path to any of them."""
+        return _cut(self.W, n_clusters, self.order, self.communities, self.steps)
+
+
 def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> IndexArray:
     """Clusters 0 … K − 1 by modularity; −1 for samples without a path to any of them.
 
     Fewer than K come out only where no community with two samples is left to split.
     """
+    order = np.random.default_rng(seed).permutation(W.shape[0]).astype(np.int32)
+    return _cut(W, n_clusters, order, lambda resolution: find_communities(W, resolution, order), _STEPS)
+
+
+def _cut(
+    W: csr_array, n_clusters: int, order: IntArray, communities: Callable[[float], IntArray], steps: int
+) -> IndexArray:
     n = W.shape[0]
     if n_clusters == 1:
         return np.zeros(n, dtype=np.int32)
-    order = np.random.default_rng(seed).permutation(n).astype(np.int32)
     least = max(1.0, _LARGE_SHARE * n / n_clusters)
-    found, resolution = _search(W, n_clusters, least, order)
+    found, resolution = _search(communities, n_clusters, least, steps)
     labels = _large_only(found, least)
     labels = _merged(W, labels, n_clusters, resolution)
     labels = _split(W, labels, n_clusters, resolution, order)
     return _attached(W, labels)
 
 
-def _search(W: csr_array, n_clusters: int, least: float, order: IntArray) -> tuple[IntArray, float]:
+def _search(
+    communities: Callable[[float], IntArray], n_clusters: int, least: float, steps: int
+) -> tuple[IntArray, float]:
     """The partition whose number of large communities is nearest to K, and its resolution."""
     low, high = _LOWEST, _HIGHEST
     best, best_miss, best_resolution = None, np.inf, 1.0
     resolution = 1.0
-    for _ in range(_STEPS):
-        found = find_communities(W, resolution, order)
+    for _ in range(steps):
+        found = communities(resolution)
         count = int((np.bincount(found) >= least).sum())
         if abs(count - n_clusters) < best_miss:
             best, best_miss, best_resolution = found, abs(count - n_clusters), resolution

@@ -102,6 +102,7 @@ def run_from_estimator(
         structure=_number(getattr(estimator, "structure_", None)),
         choices=_records(estimator, "choices_"),
         n_clusters_scores=_records(estimator, "n_clusters_scores_"),
+        n_clusters_candidates=tuple(int(one) for one in getattr(estimator, "n_clusters_candidates_", ())),
         memberships=_memberships(estimator),
         subspaces=_subspaces(estimator),
         profiles=() if X is None else cluster_profiles(X, labels, names),

@@ -105,6 +105,7 @@ def _run(run: Run, certain: Record, content: ReportContent) -> Record:
         "verdict": finite(verdict(run, content.runs)),
         "choices": finite(list(run.choices)),
         "n_clusters_scores": finite(list(run.n_clusters_scores)),
+        "n_clusters_candidates": list(run.n_clusters_candidates),
         "profiles": finite(list(run.profiles)),
         "subspaces": subspace_panel(run, content.images),
     }

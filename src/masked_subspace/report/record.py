@@ -110,6 +110,8 @@ class Run:
         Ways that were judged: view, cut, links, agreement, score, taken.
     n_clusters_scores : tuple of mapping, default=()
         Candidates for the number of clusters.
+    n_clusters_candidates : tuple of int, default=()
+        The number that was chosen and others with nearly as much evidence.
     memberships : ndarray of shape (n_samples, n_clusters) or None, default=None
         How far each sample belongs to each cluster; rows sum to 1.
     subspaces : tuple of Subspace, default=()
@@ -147,6 +149,7 @@ class Run:
     structure: float | None = None
     choices: tuple[RecordView, ...] = ()
     n_clusters_scores: tuple[RecordView, ...] = ()
+    n_clusters_candidates: tuple[int, ...] = ()
     memberships: Array | None = None
     subspaces: tuple[Subspace, ...] = ()
     profiles: tuple[RecordView, ...] = ()

@@ -110,13 +110,20 @@ def _how_many(run: Run, n_clusters: int) -> str:
     ranked = sorted((one for one in run.n_clusters_scores if _score(one) is not None), key=_score_of, reverse=True)
     if len(ranked) < 2:
         return f"{n_clusters}, as asked for." if not run.n_clusters_scores else ""
-    tried = sorted(int(one["n_clusters"]) for one in ranked)
+    tried = sorted(int(one["n_clusters"]) for one in run.n_clusters_scores)
     taken = next((one for one in ranked if int(one["n_clusters"]) == n_clusters), ranked[0])
     other = next(one for one in ranked if one is not taken)
     text = (
         f"{n_clusters} was chosen among {len(tried)} numbers from {tried[0]} to {tried[-1]}, with "
         f"a score of {_score_of(taken):.2f}."
     )
+    others = [str(number) for number in run.n_clusters_candidates if number != n_clusters]
+    if others:
+        named = " and ".join(others)
+        verb, them = ("has", "it") if len(others) == 1 else ("have", "them")
+        return f"{text} The evidence is split: {named} {verb} nearly as much; look at {them} too."
+    if run.n_clusters_candidates:
+        return f"{text} No other number comes near it."
     gap = _score_of(taken) - _score_of(other)
     if abs(gap) < _CLOSE:
         return f"{text} {other['n_clusters']} is as good ({_score_of(other):.2f}): look at both."

@@ -132,15 +132,31 @@ class Ensemble:
 
     def ask(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         """Members represent under the mask; their graphs are cut."""
+        ballot = self.represent(number, mask, events)
+        return replace(ballot, votes=self.vote(ballot.graphs, self.cuts))
+
+    def represent(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
+        """What members find under the mask, before any cut: it does not depend on the number of clusters."""
         ballots = [self._ask_look(index, number, mask, events) for index in range(len(self.looks))]
         members = [member for one in ballots for member in one.members]
         solutions = [solution for one in ballots for solution in one.solutions]
         graphs = [graph for one in ballots for graph in one.graphs]
-        return Ballot(members, solutions, graphs, self.vote(graphs, self.cuts))
+        return Ballot(members, solutions, graphs, [])
+
+    def recast(self, ballot: Ballot) -> Ballot:
+        """A ballot of members with one setting, with the links and cuts of this ensemble."""
+        each = self._members_a_look()
+        links = [self.links[place % each % len(self.links)] for place in range(len(ballot.members))]
+        members = [replace(member, n_links=count) for member, count in zip(ballot.members, links, strict=True)]
+        graphs = ballot.graphs if members == ballot.members else self._graphs(members, ballot.solutions)
+        return Ballot(members, ballot.solutions, graphs, self.vote(graphs, self.cuts))
+
+    def _members_a_look(self) -> int:
+        return len(self.links) if self.n_members is None else max(1, self.n_members // len(self.looks))
 
     def _ask_look(self, index: int, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         look = self.looks[index]
-        each = len(self.links) if self.n_members is None else max(1, self.n_members // len(self.looks))
+        each = self._members_a_look()
         members = draw_members(
             look.prepared.X,
             each,

@@ -14,6 +14,7 @@ from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.embedding import Components, normalized_graph, unit_rows
 from masked_subspace.label.labeler import CUTS, Evidence, label_graph
+from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.ensemble import Ballot, Cut, consensus
@@ -28,7 +29,7 @@ _SKETCH = 64
 
 def cluster_graph(
     W: MatrixLike,
-    n_clusters: int,
+    n_clusters: NumberWanted,
     *,
     cut: str = "auto",
     n_components: Components = "auto",
@@ -41,8 +42,8 @@ def cluster_graph(
     ----------
     W : array or sparse array of shape (n_samples, n_samples)
         Symmetric, nonnegative weights; the diagonal is not looked at.
-    n_clusters : int
-        Number of clusters K.
+    n_clusters : int, "auto" or (low, high)
+        Number of clusters K; if it is not one number, it is chosen without labels.
     cut : {"auto", "spectral", "modularity"}, default="auto"
         "spectral": eigenvectors and k-means. "modularity": communities; where clusters have 40 samples or more, the
         consensus of cuts into more than K parts. "auto": the consensus of both, from 90 samples a cluster on of the
@@ -82,20 +83,30 @@ def cluster_graph(
     graph = check_graph(W, n_clusters, "W")
     seed = int(check_random_state(random_state).randint(2**31 - 1))
     evidence = evidence_of(graph, None, hard=False, n_threads=thread_count(n_jobs))
-    cuts = cuts_for(cut, graph.shape[0], n_clusters)
-    return outcome_of_cuts(graph, n_clusters, cuts, n_components, evidence, seed).labeling.labels
+    bounds = bounds_of(n_clusters, graph.shape[0])
+    number = number_of_graph(graph, bounds, seed, evidence.n_threads)
+    taken = bounds[0] if number is None else number.n_clusters
+    cuts = cuts_for(cut, graph.shape[0], taken)
+    return outcome_of_cuts(graph, taken, cuts, n_components, evidence, seed).labeling.labels
 
 
-def check_graph(W: MatrixLike, n_clusters: int, name: str) -> csr_array:
+def number_of_graph(graph: csr_array, bounds: tuple[int, int], seed: int, n_threads: int) -> Number | None:
+    """How many clusters a graph has; None where only one number is permitted."""
+    return None if bounds[0] == bounds[1] else number_of_clusters([[graph]], *bounds, seed, n_threads=n_threads)
+
+
+def check_graph(W: MatrixLike, n_clusters: NumberWanted, name: str) -> csr_array:
     """W as CSR without its diagonal; what is no graph is refused, samples without a link are named in a warning."""
-    if not isinstance(n_clusters, Integral) or n_clusters < 1:
-        raise ValueError(f"n_clusters is {n_clusters!r}; it must be a whole number ≥ 1.")
+    is_range = n_clusters == "auto" or isinstance(n_clusters, (tuple, list))
+    if not is_range and (not isinstance(n_clusters, Integral) or n_clusters < 1):
+        raise ValueError(f'n_clusters is {n_clusters!r}; it must be a whole number ≥ 1, "auto" or (low, high).')
+    most = 2 if n_clusters == "auto" else bounds_of(n_clusters, 0)[1]
     dense = None if issparse(W) else np.asarray(W)
-    shape = W.shape if dense is None else dense.shape
+    shape = np.shape(W)
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"{name} has shape {shape}; a graph is n × n: one row and one column a sample.")
-    if shape[0] < max(2, n_clusters):
-        raise ValueError(f"{name} has n_samples={shape[0]}; it should be >= n_clusters={n_clusters} and at least 2.")
+    if shape[0] < max(2, most):
+        raise ValueError(f"{name} has n_samples={shape[0]}; it should be >= n_clusters={most} and at least 2.")
     graph = csr_array(W if dense is None else dense)
     if graph.dtype.kind not in "buif":
         raise ValueError(f"{name} has dtype {graph.dtype}; weights must be real numbers.")

@@ -28,6 +28,7 @@ from masked_subspace.label.eigen import leading_eigenpairs
 from masked_subspace.label.embedding import normalized_graph, unit_rows
 from masked_subspace.label.graph import symmetrize
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows
+from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.represent.neighbors.search import find_candidates
@@ -40,6 +41,9 @@ from masked_subspace.rows.views import VIEWS
 LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.8
 # The way is looked at only where the directions beyond 5K hold less than this share of the energy.
 NEGLIGIBLE = 1e-3
+# The number of clusters is read from the gap up to this many, and only where it is so clear: motions have 3.5 and more,
+# tables at most 2.7 (docs/findings/number_of_clusters.md). So many ranks are looked at.
+_MOST_MOTIONS, _CLEAR_NUMBER, _RANKS_OF_NUMBERS = 6, 3.0, 16
 _POWER = 4
 _EPSILON = 1e-3
 _ROUNDING = 1e-8
@@ -85,15 +89,21 @@ def power_graph_of(rows: FloatArray) -> csr_array:
 def cut_of_rank(directions: FloatArray, rank: int, n_clusters: int, seed: int) -> Rank:
     """The graph of the first `rank` directions, its K leading eigenvectors and its gap."""
     W = power_graph_of(unit_rows(directions[:, :rank]))
-    S = normalized_graph(W)
-    wanted = min(n_clusters + 1, W.shape[0])
+    values, vectors = _spectrum(W, n_clusters + 1, seed)
+    return Rank(rank, _gap(values, n_clusters), W, unit_rows(vectors[:, :n_clusters]))
+
+
+def _spectrum(W: csr_array, count: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """The `count` leading eigenpairs of D^-½ W D^-½."""
+    S, wanted = normalized_graph(W), min(count, W.shape[0])
     if W.shape[0] <= _ALL_PAIRS:
-        values, vectors = largest_eigenpairs(S.toarray(), wanted)
-    else:
-        values, vectors = leading_eigenpairs(S, wanted, seed=seed)
+        return largest_eigenpairs(S.toarray(), wanted)
+    return leading_eigenpairs(S, wanted, seed=seed)
+
+
+def _gap(values: FloatArray, n_clusters: int) -> float:
     following = float(values[n_clusters]) if len(values) > n_clusters else 1.0
-    gap = (1 - following) / (1 - float(values[n_clusters - 1]) + _EPSILON)
-    return Rank(rank, gap, W, unit_rows(vectors[:, :n_clusters]))
+    return (1 - following) / (1 - float(values[n_clusters - 1]) + _EPSILON)
 
 
 def cuts_of_ranks(directions: FloatArray, n_clusters: int, seed: int) -> list[Rank]:
@@ -101,6 +111,37 @@ def cuts_of_ranks(directions: FloatArray, n_clusters: int, seed: int) -> list[Ra
     ranks = ranks_for(n_clusters, directions.shape[1])
     found = [cut_of_rank(directions, rank, n_clusters, seed) for rank in ranks]
     return sorted(found, key=lambda one: -one.gap)
+
+
+def gaps_of_numbers(directions: FloatArray, low: int, high: int, seed: int) -> dict[int, float]:
+    """The clearest gap after K eigenvalues, for each K; ranks serve every K whose 2K … 5K they lie in."""
+    gaps = dict.fromkeys(range(low, high + 1), 0.0)
+    most = directions.shape[1]
+    ranks = sorted({min(most, round(rank)) for rank in np.geomspace(LOWEST * low, HIGHEST * high, _RANKS_OF_NUMBERS)})
+    for rank in ranks:
+        values = _spectrum(power_graph_of(unit_rows(directions[:, :rank])), high + 1, seed)[0]
+        for number in gaps:
+            fits = LOWEST * number <= rank <= HIGHEST * number or rank == most <= LOWEST * number
+            if fits and number < len(values):
+                gaps[number] = max(gaps[number], _gap(values, number))
+    return gaps
+
+
+def number_of_low_rank(X: FloatArray, low: int, high: int, seed: int, *, only_if_low: bool) -> Number | None:
+    """The number with the clearest gap; None where the data are not of low rank or no gap is very clear."""
+    low, high = max(2, low), min(high, _MOST_MOTIONS, len(X) - 1)
+    if low >= high:
+        return None
+    gaps = dict.fromkeys(range(low, high + 1), 0.0)
+    for _, directions in low_rank_rows(X, HIGHEST * high, only_if_low=only_if_low):
+        found = gaps_of_numbers(directions, low, high, seed)
+        gaps = {number: max(gap, found[number]) for number, gap in gaps.items()}
+    ranked = sorted(gaps, key=lambda number: -gaps[number])
+    if only_if_low and gaps[ranked[0]] < _CLEAR_NUMBER:
+        return None
+    candidates = [number for number in ranked if number == ranked[0] or gaps[number] >= CLEAR_GAP]
+    records = [{"n_clusters": number, "score": gap} for number, gap in gaps.items()]
+    return Number(ranked[0], candidates[:3], records)
 
 
 @dataclass(frozen=True)

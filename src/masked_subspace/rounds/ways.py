@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events
 from masked_subspace._common.types import FloatArray, IntArray, Record
@@ -133,25 +134,55 @@ class Way:
         }
 
 
-def judged_ways(
+@dataclass(frozen=True)
+class Family:
+    """Views that see alike and what their members found, before any cut: nothing here depends on K."""
+
+    name: str
+    views: list[View]
+    ensemble: Ensemble
+    ballot: Ballot
+
+    def links(self) -> list[csr_array]:
+        """|Z|, one a view."""
+        distinct = {id(one): one.representation for one in self.ballot.solutions}
+        return [csr_array(abs(one)) for one in distinct.values()]
+
+
+def families_of(
     X: FloatArray, recipe: Recipe, evidence: Evidence, events: Events, *, permitted: Callable[[View], bool]
-) -> list[Way]:
-    """Every family with its scores on the samples X, best first; `permitted` says which views may be taken."""
-    samples = yardsticks(X)
+) -> list[Family]:
+    """Every family represented on the samples X; `permitted` says which views may be taken."""
     nonnegative = bool(X.min() >= 0)
-    ways = []
+    families = []
     for name, members in FAMILIES.items():
         named = [view if view != "root" or nonnegative else _INSTEAD_OF_ROOT for view in members]
         views = [VIEWS[view] for view in named if permitted(VIEWS[view])]
         if not views:
             continue
-        ensemble = recipe.ensemble(X, views, replace(evidence, known=None), one_setting=True)
-        ballot = ensemble.ask(1, None, events)
+        families.append(family_of(name, views, X, recipe, evidence, events))
+    return families
+
+
+def family_of(
+    name: str, views: list[View], X: FloatArray, recipe: Recipe, evidence: Evidence, events: Events
+) -> Family:
+    ensemble = recipe.ensemble(X, views, replace(evidence, known=None), one_setting=True)
+    return Family(name, views, ensemble, ensemble.represent(1, None, events))
+
+
+def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe) -> list[Way]:
+    """Every family cut into K clusters, with its scores on the samples X, best first."""
+    samples = yardsticks(X)
+    ways = []
+    for family in families:
+        ensemble = replace(family.ensemble, n_clusters=recipe.n_clusters, cuts=recipe.cuts, links=recipe.links)
+        ballot = ensemble.recast(family.ballot)
         other = _JUDGED_SPECTRAL if len(X) <= MODULARITY_FROM else _JUDGED_FINER
         judged = ensemble.vote(ballot.graphs, _JUDGED_CUTS) + ensemble.vote(_middle(ballot), (other,))
         labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
         strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed)
-        ways.append(Way(name, views, agreement(judged), strength, ensemble, ballot, labels, samples))
+        ways.append(Way(family.name, family.views, agreement(judged), strength, ensemble, ballot, labels, samples))
     return sorted(ways, key=lambda way: -way.score)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import Array, FloatArray, MatrixLike
+from masked_subspace.label.number_of_clusters import bounds_of
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.rows.recognition import row_hashes
@@ -32,7 +33,7 @@ def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> An
         X = rows_in_file(cast("Array", X))
     elif isinstance(X, np.ndarray | sparray | spmatrix) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
-    least = max(2, int(getattr(estimator, "n_clusters", 1))) if reset else 1
+    least = max(2, _most_clusters(estimator)) if reset else 1
     try:
         checked = validate_data(
             estimator,
@@ -75,6 +76,12 @@ def same_kind(X: FloatArray | SparseSamples, *, sparse: bool) -> Any:
     samples = SparseSamples.of(X)
     _refuse_infinite_entries(samples, "ignore")  # an array may have come with NaN
     return samples
+
+
+def _most_clusters(estimator: BaseEstimator) -> int:
+    """The largest number of clusters that was asked for by name."""
+    wanted = getattr(estimator, "n_clusters", 1)
+    return 1 if wanted == "auto" else bounds_of(wanted, 0)[1]
 
 
 def _refuse_infinite(X: FloatArray, missing: str | None) -> None:

@@ -1,0 +1,276 @@
+"""How many clusters there are, without labels: as many as different looks at the data find again.
+
+Every graph is cut into K clusters for each K of a range. Two looks (two views of the data, or two random halves of the
+links) that find the same clusters share information, and the number is taken for which they share most beyond a price:
+
+    score(K) = (a − θ) · (H − E),   a = (I − E) / (H − E)
+
+I is the mutual information of two looks' clusters, H the mean entropy of the clusters, E what I would be if the samples
+of one look were shuffled, so that a is the adjusted mutual information (Vinh, Epps & Bailey 2010, with one shuffle in
+place of the expectation). Splitting a cluster pays while more than the share θ of what the split says is found again; a
+split that each look makes elsewhere costs θ of its entropy. With K true clusters and perfect agreement the score is
+(1 − θ)(log K − E); fewer clusters lose entropy, more lose agreement.
+
+The best numbers are looked at closely: the same score is computed between the consensus of the looks and what its
+clusters, as affine subspaces of three quarters of the samples, predict for the rest, and the mean of both counts.
+Where that is flat, a smaller number is taken (down to .6 of the best, within 5 % of its score) if looks agree on it as
+well: finer clusters say nothing new there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.sparse import csr_array
+
+from masked_subspace._common.types import FloatArray, IntArray, Record
+from masked_subspace.label.consensus import consensus_embedding, modularity
+from masked_subspace.label.graph import keep_largest, rows_by_maximum, symmetrize
+from masked_subspace.label.kmeans import cluster_rows
+from masked_subspace.label.modularity import ManyCuts
+from masked_subspace.label.prediction import predicted_labels
+
+# θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
+_PRICE = 0.65
+_FLAT, _REACH = 0.05, 0.6
+# Families of views whose best score is this near to the best one's are averaged.
+_NEAR = 0.85
+# Numbers whose score is at least this near to the best, or less by so little, are looked at closely; so many at most.
+_WORTH_A_LOOK, _LITTLE, _SHORTLISTED = 0.6, 0.15, 10
+# A prediction is made from three quarters of the samples: halves of small clusters do not fill their subspaces.
+_FOLDS = 4
+# Looks: random parts of the links of each view. A view alone is looked at more often.
+_LOOKS_OF_ONE_VIEW, _LOOKS_OF_SEVERAL = 4, 2
+_LINKS, _LINK_SHARE = 8, 0.5
+_ROUNDING = 1e-6
+# Pairs of looks that are compared.
+_MOST_PAIRS = 12
+# "auto" tries numbers up to this, and none with fewer samples a cluster.
+_MOST_CLUSTERS, _LEAST_SAMPLES = 200, 5
+# Every number up to here is tried; above, steps of 12 %, and then every number near the best.
+_EVERY_UP_TO, _STEP = 21, 1.12
+# Halvings of the range of resolutions: cuts for the score need not be as exact as those that label.
+_HALVINGS = 11
+# Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
+_CANDIDATE, _OTHER = 0.9, 0.15
+_MOST_CANDIDATES = 3
+
+NumberWanted = int | str | Sequence[int]
+
+
+@dataclass(frozen=True)
+class Number:
+    """The number of clusters that was taken, the numbers with nearly as much evidence, and one record each tried."""
+
+    n_clusters: int
+    candidates: list[int]
+    records: list[Record]
+
+
+def bounds_of(n_clusters: NumberWanted, n_samples: int) -> tuple[int, int]:
+    """The smallest and largest number that `n_clusters` permits: a number, "auto" or (low, high)."""
+    if n_clusters == "auto":
+        return 2, max(2, min(_MOST_CLUSTERS, n_samples // _LEAST_SAMPLES))
+    if isinstance(n_clusters, (tuple, list)):
+        whole = len(n_clusters) == 2 and all(
+            isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in n_clusters
+        )
+        if not whole or not 1 <= n_clusters[0] <= n_clusters[1]:
+            raise ValueError(
+                f"n_clusters is {n_clusters!r}; a range is (low, high), two whole numbers with 1 ≤ low ≤ high."
+            )
+        return int(n_clusters[0]), int(n_clusters[1])
+    return int(n_clusters), int(n_clusters)  # type: ignore[arg-type]
+
+
+def number_of_clusters(
+    families: Sequence[Sequence[csr_array]],
+    low: int,
+    high: int,
+    seed: int,
+    *,
+    samples: Sequence[FloatArray] = (),
+    n_threads: int = 1,
+) -> Number:
+    """The number between `low` and `high` of which the looks find most again.
+
+    A family is a list of links of the same samples, one a view; families that see the data badly are left out.
+    `samples` are rows on which the clusters must predict each other, in one or more scales.
+    """
+    if low == high:
+        return Number(low, [low], [])
+    searches = [_Family.of(graphs, seed, n_threads) for graphs in families]
+    tried = _first_numbers(low, high)
+    for one in searches:
+        one.try_all(tried)
+    best = int(_averaged(searches, tried)[0].argmax())
+    near = [k for k in range(tried[max(0, best - 1)], tried[min(best + 1, len(tried) - 1)] + 1) if k not in tried]
+    for one in searches:
+        one.try_all(near)
+    tried = sorted({*tried, *near})
+    found, used = _averaged(searches, tried)
+    records = [{"n_clusters": k, **_mean_record([one.records[k] for one in used])} for k in tried]
+    place = _shortlist(found)
+    listed = [tried[one] for one in place]
+    score = np.array([found[one] for one in place])
+    if samples:
+        predicted = [_prediction([look for one in used for look in one.looks], k, samples, seed) for k in listed]
+        score = (score + [shared.score for shared in predicted]) / 2
+        for shared, where in zip(predicted, place, strict=True):
+            records[where]["prediction"] = shared.agreement
+    for value, where in zip(score, place, strict=True):
+        records[where]["score"] = float(value)
+    taken = _coarsest(listed, score, [records[where]["agreement"] for where in place])
+    return Number(listed[taken], _candidates(listed, score, taken), records)
+
+
+def _coarsest(numbers: Sequence[int], score: FloatArray, agreement: Sequence[float]) -> int:
+    """Where the score is flat, the smallest number on which looks agree as well: finer clusters say nothing new."""
+    best = int(score.argmax())
+    for place in range(best):
+        near = numbers[place] >= _REACH * numbers[best] and score[place] >= score[best] - _FLAT * abs(score[best])
+        if near and agreement[place] >= agreement[best]:
+            return place
+    return best
+
+
+def _shortlist(score: FloatArray) -> list[int]:
+    """The numbers worth a closer look: the best scores, not all of one peak."""
+    good = np.flatnonzero(score >= score.max() - max((1 - _WORTH_A_LOOK) * abs(score.max()), _LITTLE))
+    ranked = good[np.argsort(-score[good], kind="stable")]
+    padded = np.concatenate([[-np.inf], score, [-np.inf]])
+    peaks = [one for one in ranked if score[one] >= padded[one] and score[one] >= padded[one + 2]]
+    return sorted([*peaks, *(one for one in ranked if one not in peaks)][:_SHORTLISTED])
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What two labelings share: the adjusted mutual information, and the information above chance."""
+
+    agreement: float
+    information: float
+
+    @property
+    def score(self) -> float:
+        return (self.agreement - _PRICE) * self.information
+
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[IntArray, IntArray]], rng: np.random.Generator) -> _Shared:
+        entropy, shared, chance = 0.0, 0.0, 0.0
+        for a, b in pairs:
+            known = _entropy(np.bincount(a)) + _entropy(np.bincount(b))
+            entropy += known / 2
+            shared += known - _joint_entropy(a, b)
+            chance += known - _joint_entropy(a, rng.permutation(b))
+        above = max(entropy - chance, np.finfo(float).tiny)
+        return cls((shared - chance) / above, above / len(pairs))
+
+
+def _prediction(looks: Sequence[ManyCuts], n_clusters: int, samples: Sequence[FloatArray], seed: int) -> _Shared:
+    """What the consensus of the looks shares with what its clusters, as subspaces, predict."""
+    votes = [_cuts(look, [n_clusters])[0] for look in looks]
+    labels = cluster_rows(consensus_embedding(votes, n_clusters), n_clusters, seed)
+    rng = np.random.default_rng(seed)
+    fold = rng.permutation(len(labels)) % _FOLDS
+    pairs = [(labels, predicted_labels(one, labels, n_clusters, fold)) for one in samples]
+    return _Shared.of(pairs, rng)
+
+
+def _first_numbers(low: int, high: int) -> list[int]:
+    """Every number up to 21, or of a short range, then in steps of 12 %."""
+    numbers = set(range(low, min(high, max(low, _EVERY_UP_TO)) + 1)) | {low, high}
+    value = float(max(low, _EVERY_UP_TO))
+    while value < high:
+        numbers.add(int(value))
+        value = max(value + 1, value * _STEP)
+    return sorted(numbers - {1} if high > 1 else numbers)
+
+
+def _averaged(searches: Sequence[_Family], tried: Sequence[int]) -> tuple[FloatArray, list[_Family]]:
+    """The mean score of the families that see the data nearly as well as the best, and these families."""
+    curves = [np.array([one.score(k) for k in tried]) for one in searches]
+    best = max(float(curve.max()) for curve in curves)
+    used = [place for place, curve in enumerate(curves) if curve.max() >= best - (1 - _NEAR) * abs(best)]
+    return np.mean([curves[place] for place in used], axis=0), [searches[place] for place in used]
+
+
+def _candidates(numbers: Sequence[int], score: FloatArray, taken: int) -> list[int]:
+    """The number taken, and the best of those that differ from it and are not far below the best score."""
+    named = [numbers[taken]]
+    for place in np.argsort(-score, kind="stable"):
+        near = score[place] >= score.max() - (1 - _CANDIDATE) * abs(score.max())
+        other = all(abs(numbers[place] - one) >= _OTHER * max(numbers[place], one) for one in named)
+        if near and other and len(named) < _MOST_CANDIDATES:
+            named.append(numbers[place])
+    return named
+
+
+def _mean_record(records: Sequence[Record]) -> Record:
+    return {key: float(np.mean([one[key] for one in records])) for key in records[0]}
+
+
+class _Family:
+    """Looks at the graphs of a family, and what their cuts into K clusters share."""
+
+    def __init__(self, looks: list[ManyCuts], pairs: list[tuple[int, int]], seed: int, n_threads: int) -> None:
+        self.looks, self.pairs, self.seed, self.n_threads = looks, pairs, seed, n_threads
+        self.records: dict[int, Record] = {}
+
+    @classmethod
+    def of(cls, graphs: Sequence[csr_array], seed: int, n_threads: int) -> _Family:
+        rng = np.random.default_rng(seed)
+        each = _LOOKS_OF_ONE_VIEW if len(graphs) == 1 else _LOOKS_OF_SEVERAL
+        views = [view for view in range(len(graphs)) for _ in range(each)]
+        looks = [
+            ManyCuts(part_of_links(graphs[view], rng), seed + place, steps=_HALVINGS)
+            for place, view in enumerate(views)
+        ]
+        pairs = [(a, b) for a, b in combinations(range(len(looks)), 2) if views[a] != views[b] or len(graphs) == 1]
+        return cls(looks, pairs[:: max(1, len(pairs) // _MOST_PAIRS)], seed, n_threads)
+
+    def try_all(self, numbers: Sequence[int]) -> None:
+        """Cut every look into each of the numbers; looks share the threads."""
+        new = [k for k in numbers if k not in self.records]
+        cuts = Parallel(n_jobs=self.n_threads, backend="threading")(delayed(_cuts)(look, new) for look in self.looks)
+        for place, k in enumerate(new):
+            self.records[k] = self._record([one[place] for one in cuts], k)
+
+    def _record(self, found: list[IntArray], n_clusters: int) -> Record:
+        shared = _Shared.of(
+            [(found[a], found[b]) for a, b in self.pairs], np.random.default_rng(self.seed + n_clusters)
+        )
+        return {
+            "agreement": shared.agreement,
+            "information": shared.information,
+            "modularity": float(np.mean([modularity(one.W, of) for one, of in zip(self.looks, found, strict=True)])),
+        }
+
+    def score(self, n_clusters: int) -> float:
+        record = self.records[n_clusters]
+        return float((record["agreement"] - _PRICE) * record["information"])
+
+
+def _cuts(look: ManyCuts, numbers: Sequence[int]) -> list[IntArray]:
+    """Samples without a path to a cluster count with the first one."""
+    return [np.maximum(look.cut(k), 0) for k in numbers]
+
+
+def part_of_links(links: csr_array, rng: np.random.Generator) -> csr_array:
+    """A graph of a random half of each sample's eight strongest links; the strongest always stays."""
+    strong = keep_largest(rows_by_maximum(links), _LINKS)
+    kept = (rng.random(strong.nnz) < _LINK_SHARE) | (strong.data > 1 - _ROUNDING)
+    indptr = np.concatenate([[0], np.cumsum(kept)])[strong.indptr]
+    return symmetrize(csr_array((strong.data[kept], strong.indices[kept], indptr), shape=strong.shape))
+
+
+def _entropy(counts: IntArray) -> float:
+    share = counts[counts > 0] / counts.sum()
+    return float(-(share * np.log(share)).sum())
+
+
+def _joint_entropy(a: IntArray, b: IntArray) -> float:
+    return _entropy(np.bincount(a.astype(np.int64) * (int(b.max()) + 1) + b))

@@ -1,0 +1,52 @@
+"""Memberships agree with labels, and votes become probabilities without labels from outside."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine
+
+from masked_subspace import BMSC, RMSC
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.estimators.calibration import Sharpening, with_own_first
+
+
+@pytest.mark.parametrize("model", [BMSC(3, random_state=0), RMSC(3, random_state=0)])
+def test_the_largest_membership_is_the_label(model):
+    model.fit(load_wine().data)
+    assert np.array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    assert model.memberships_.sum(axis=1) == pytest.approx(1)
+    assert model.memberships_.min() >= 0
+
+
+def test_shares_change_places_where_another_cluster_is_larger():
+    shares = np.array([[0.7, 0.3, 0.0], [0.5, 0.5, 0.0], [0.1, 0.2, 0.7]])
+    found = with_own_first(shares, np.array([0, 1, 0]))
+    assert found == pytest.approx(np.array([[0.7, 0.3, 0], [0.5, 0.5, 0], [0.7, 0.2, 0.1]]))
+    assert found.argmax(axis=1).tolist() == [0, 1, 0]
+
+
+def test_new_samples_get_probabilities_that_follow_predict():
+    X = load_digits().data[:600]
+    model = RMSC(10, random_state=0).fit(X[:400])
+    told = model.predict_proba(X[400:])
+    assert told.sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert np.array_equal(told.argmax(axis=1), model.predict(X[400:]))
+    own = model.memberships_[np.arange(400), model.labels_].mean()
+    assert told.max() <= own + 1e-5
+    assert np.allclose(model.predict_proba(X[:400]), model.memberships_, atol=1e-6)
+
+
+def test_timid_votes_become_sure_where_they_are_right():
+    made = make_subspaces(4, 3, 30, 40, noise=0.03, random_state=0)
+    order = np.random.default_rng(0).permutation(160)
+    train, new = order[:120], order[120:]
+    model = BMSC(4, random_state=0).fit(made.data[train])
+    raw = model._placed(made.data[new], model._ballots(), model._ballots()).max(axis=1)
+    sharp = model.predict_proba(made.data[new]).max(axis=1)
+    assert model._sharpening().power > 1
+    assert sharp.mean() > raw.mean()
+
+
+def test_a_power_of_one_and_full_trust_change_nothing_but_zeros():
+    votes = np.array([[0.6, 0.4, 0.0]])
+    assert Sharpening(1.0, 1.0).apply(votes) == pytest.approx(votes, abs=1e-3)
+    assert Sharpening(4.0, 0.5).apply(votes).max() <= 0.5 + 0.5 / 3

@@ -1,0 +1,137 @@
+"""The number of clusters: what looks share, and planted numbers that are found."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics import adjusted_mutual_info_score
+
+from masked_subspace.label.modularity import ManyCuts, modularity_cut
+from masked_subspace.label.number_of_clusters import (
+    _candidates,
+    _coarsest,
+    _first_numbers,
+    _prediction,
+    _Shared,
+    bounds_of,
+    number_of_clusters,
+    part_of_links,
+)
+
+
+def planted_links(n_clusters, each, seed, inside=8, outside=1):
+    """Each sample links to `inside` others of its own cluster and `outside` of any."""
+    rng = np.random.default_rng(seed)
+    n = n_clusters * each
+    labels = np.repeat(np.arange(n_clusters), each)
+    rows, cols = [], []
+    for i in range(n):
+        own = np.flatnonzero((labels == labels[i]) & (np.arange(n) != i))
+        others = np.flatnonzero(labels != labels[i])
+        chosen = [*rng.choice(own, inside, replace=False), *rng.choice(others, outside, replace=False)]
+        rows += [i] * len(chosen)
+        cols += chosen
+    return csr_array((rng.uniform(0.5, 1, len(rows)), (rows, cols)), shape=(n, n)), labels
+
+
+def test_what_is_shared_is_the_adjusted_mutual_information():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 6, 4000)
+    b = np.where(rng.random(4000) < 0.7, a, rng.integers(0, 6, 4000))
+    found = _Shared.of([(a, b)], rng)
+    assert found.agreement == pytest.approx(adjusted_mutual_info_score(a, b), abs=0.01)
+    same = _Shared.of([(a, a)], rng)
+    assert same.agreement == pytest.approx(1)
+    assert same.score == pytest.approx(0.35 * np.log(6), abs=0.02)
+    assert _Shared.of([(a, rng.permutation(a))], rng).agreement == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("n_clusters", [3, 7, 15])
+def test_planted_numbers_are_found(n_clusters):
+    views = [planted_links(n_clusters, 30, seed)[0] for seed in (0, 1)]
+    for families in ([views], [views[:1]]):
+        found = number_of_clusters(families, 2, 40, seed=0)
+        assert found.n_clusters == n_clusters
+        assert found.candidates[0] == n_clusters
+        best = max(found.records, key=lambda record: record.get("score", -np.inf))
+        assert best["n_clusters"] == n_clusters
+        assert best["agreement"] > 0.95
+
+
+def test_numbers_above_the_dense_part_are_refined():
+    found = number_of_clusters([[planted_links(33, 12, 0)[0], planted_links(33, 12, 1)[0]]], 2, 80, seed=0)
+    assert found.n_clusters == 33
+
+
+def test_a_family_that_sees_nothing_has_no_say():
+    rng = np.random.default_rng(0)
+    good = [planted_links(6, 30, seed)[0] for seed in (0, 1)]
+    noise = [csr_array(planted_links(6, 30, seed)[0][rng.permutation(180)]) for seed in (2, 3)]
+    assert number_of_clusters([noise, good], 2, 30, seed=0).n_clusters == 6
+
+
+def test_clusters_that_are_in_one_place_do_not_predict():
+    """Looks agree on four parts, but only two of them are different places."""
+    links, labels = planted_links(4, 40, 0, outside=0)
+    rng = np.random.default_rng(0)
+    place = 9 * np.eye(30)[labels // 2]
+    looks = [ManyCuts(part_of_links(links, rng), seed) for seed in (0, 1)]
+    found = _prediction(looks, 4, [place + rng.normal(size=(160, 30))], seed=0)
+    assert found.agreement < 0.8
+    apart = 9 * np.eye(30)[labels]
+    assert _prediction(looks, 4, [apart + rng.normal(size=(160, 30))], seed=0).agreement > 0.95
+
+
+def test_where_the_score_is_flat_the_coarser_number_is_taken_if_looks_agree_as_well():
+    score = np.array([0.99, 0.98, 0.97, 1.0])
+    assert _coarsest([4, 7, 8, 10], score, [0.9, 0.8, 0.9, 0.9]) == 2
+    assert _coarsest([9, 10], np.array([0.9, 1.0]), [0.9, 0.9]) == 1
+
+
+def test_the_same_seed_gives_the_same_number_on_any_number_of_threads():
+    views = [planted_links(5, 20, seed, outside=4)[0] for seed in (0, 1)]
+    one, two = (number_of_clusters([views], 2, 20, seed=3, n_threads=threads) for threads in (1, 2))
+    assert one == two
+
+
+def test_many_cuts_are_the_cuts():
+    links = part_of_links(planted_links(6, 20, 0)[0], np.random.default_rng(0))
+    many = ManyCuts(links, 4, steps=16)
+    for n_clusters in (2, 5, 6, 11):
+        assert np.array_equal(many.cut(n_clusters), modularity_cut(links, n_clusters, 4))
+
+
+def test_part_of_links_is_symmetric_and_keeps_the_strongest():
+    links, _ = planted_links(3, 20, 0)
+    part = part_of_links(links, np.random.default_rng(0))
+    assert abs(part - part.T).max() == 0
+    strongest = links.toarray().argmax(axis=1)
+    assert (part[np.arange(60), strongest] > 0).all()
+    assert part.nnz < (links + links.T).nnz
+
+
+def test_numbers_that_are_tried():
+    assert _first_numbers(2, 9) == list(range(2, 10))
+    tried = _first_numbers(2, 200)
+    assert tried[:20] == list(range(2, 22))
+    assert tried[-1] == 200
+    assert max(np.diff(tried[20:]) / tried[20:-1]) < 0.15
+    assert _first_numbers(30, 34)[0] == 30
+
+
+def test_candidates_differ_and_are_near_the_best():
+    score = np.array([0.1, 0.95, 0.3, 1.0, 0.99, 0.2, 0.5, 0.92])
+    assert _candidates([2, 3, 4, 20, 21, 25, 30, 40], score, 3) == [20, 3, 40]
+    assert _candidates([2, 3], np.array([0.1, 1.0]), 1) == [3]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "bounds"), [(4, (4, 4)), ("auto", (2, 20)), ((3, 9), (3, 9)), ([1, 2], (1, 2)), (np.int64(3), (3, 3))]
+)
+def test_bounds(wanted, bounds):
+    assert bounds_of(wanted, 100) == bounds
+
+
+@pytest.mark.parametrize("wrong", [(3,), (5, 3), (0, 4), (2.0, 3), (True, 3), (1, 2, 3)])
+def test_a_range_that_is_none_is_refused(wrong):
+    with pytest.raises(ValueError, match=r"a range is \(low, high\)"):
+        bounds_of(wrong, 100)
