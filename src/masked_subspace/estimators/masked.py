@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.content_order import content_order, drawn_by_content
+from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
@@ -301,7 +302,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
             self._calibration.sharpening = found
         return found
 
-    def _votes_for(self, rows: FloatArray, new_rows: FloatArray) -> csr_array:
+    def _votes_for(self, rows: Rows, new_rows: Rows) -> csr_array:
         with threadpool_limits(1):
             return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=thread_count(self.n_jobs))
 

@@ -58,9 +58,9 @@ def leading_rows(
     width = rows.shape[1] if width is None else width
     if width <= _MOST_FEATURES:
         return rows
-    rows = rows - rows.mean(axis=0)
-    if width <= len(rows):
-        return rows @ turned(largest_eigenpairs(rows.T @ rows, _MOST_FEATURES)[1])
-    values, vectors = largest_eigenpairs(rows @ rows.T, _MOST_FEATURES)
+    centred: FloatArray = rows - rows.mean(axis=0)
+    if width <= len(centred):
+        return centred @ turned(largest_eigenpairs(centred.T @ centred, _MOST_FEATURES)[1])
+    values, vectors = largest_eigenpairs(centred @ centred.T, _MOST_FEATURES)
     reduced: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
     return reduced
