@@ -314,3 +314,11 @@ def test_x_is_never_made_dense():
     accuracy, megabytes = map(float, done.stdout.split())
     assert accuracy == 1
     assert 0 < megabytes < 600
+
+
+@pytest.mark.parametrize("model", [BMSC("auto", random_state=0), RMSC((2, 5), random_state=0)], ids=["BMSC", "RMSC"])
+def test_the_number_of_clusters_is_that_of_the_array(model):
+    X, _ = documents(90, 60)
+    dense = pickle.loads(pickle.dumps(model)).fit(X)
+    assert model.fit(csr_array(X)).n_clusters_ == dense.n_clusters_
+    assert adjusted_rand_index(dense.labels_, model.labels_) == 1

@@ -122,9 +122,10 @@ def refuse_degenerate(X: FloatArray | SparseSamples, *, center: bool, counts: bo
     """
     zero = None if counts or zero_rows else _first_zero_row(X)
     if zero is not None:
+        empty = " X is sparse: such rows have no entries." if isinstance(X, SparseSamples) else ""
         raise ValueError(
             f"X has a row of zeros, row {zero}; without centring or a constant column such a sample has no direction: "
-            "remove it, or set center=True."
+            f"remove it, or set center=True.{empty}"
         )
     if center and not _varies(X):
         raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
