@@ -243,7 +243,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         """How far samples belong to each cluster: `memberships(X)` under scikit-learn's name.
 
         Not there after a fit of sparse samples, of which scikit-learn (1.9) expects that the columns are the classes
-        of a y.
+        of a y; `memberships(X)` is.
 
         Parameters
         ----------
@@ -262,7 +262,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_new, n_features)
+        X : array-like or sparse array of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
 
         Returns
         -------
