@@ -12,28 +12,41 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray
 
+# What can be put in order: samples or prepared rows, sparse or not.
+Content = FloatArray | ImplicitRows | SparseSamples
 Positions = npt.NDArray[np.intp]
 
 _DIRECTION_SEED = 0
 
 
-def content_keys(rows: FloatArray) -> npt.NDArray[np.float64]:
+def content_direction(n_features: int) -> npt.NDArray[np.float64]:
+    """The direction of rows with so many features; one feature more adds an entry and changes none."""
+    return np.random.default_rng(_DIRECTION_SEED).standard_normal(n_features)
+
+
+def content_keys(rows: Content) -> npt.NDArray[np.float64]:
     """Where each row lies along the direction."""
-    direction = np.random.default_rng(_DIRECTION_SEED).standard_normal(rows.shape[1])
+    direction = content_direction(rows.shape[1])
+    if isinstance(rows, (ImplicitRows, SparseSamples)):
+        return rows.times(direction).astype(np.float64)
     # A matrix product would round a row differently in another place.
     keys: npt.NDArray[np.float64] = np.einsum("ij,j->i", rows, direction, dtype=np.float64)
     return keys
 
 
-def content_order(rows: FloatArray) -> Positions:
+def content_order(rows: Content) -> Positions:
     """Positions of the rows, sorted by content."""
     order: Positions = np.argsort(content_keys(rows), kind="stable")
     return order
 
 
-def drawn_by_content(rows: FloatArray, count: int, rng: np.random.Generator) -> Positions:
+def drawn_by_content(
+    rows: FloatArray | ImplicitRows | SparseSamples, count: int, rng: np.random.Generator
+) -> Positions:
     """Ascending positions of `count` different rows (all, if there are no more), drawn whatever their order."""
     if count >= len(rows):
         return np.arange(len(rows))

@@ -46,8 +46,14 @@ def smallest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, Float
 
 def with_fixed_signs(vectors: FloatArray) -> FloatArray:
     """Columns turned so that the first of their largest entries is positive: the same on every machine."""
+    turned: FloatArray = vectors * fixed_signs(vectors)
+    return turned
+
+
+def fixed_signs(vectors: FloatArray) -> FloatArray:
+    """1 or −1 for each column: what `with_fixed_signs` multiplies it by."""
     size = np.abs(vectors)
     first = (size >= (1 - _EQUAL) * size.max(axis=0, initial=0)).argmax(axis=0)
     signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
-    turned: FloatArray = vectors * np.where(signs == 0, 1, signs).astype(vectors.dtype)
-    return turned
+    factors: FloatArray = np.where(signs == 0, 1, signs).astype(vectors.dtype)
+    return factors

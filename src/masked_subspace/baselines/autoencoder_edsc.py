@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +19,10 @@ from masked_subspace.baselines.base import POSITIVE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.baselines.sparse_samples import refuse_entrywise
+from masked_subspace.rows.checks import refuse_entrywise
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 @documented
@@ -145,6 +149,11 @@ class AutoencoderEDSC(EDSC):
         self.learning_rate = learning_rate
         self.patience = patience
         self.normalize_codes = normalize_codes
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
 
     def _refuse_sparse(self) -> None:
         refuse_entrywise("AutoencoderEDSC", "looks at pixels")

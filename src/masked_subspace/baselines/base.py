@@ -14,7 +14,6 @@ from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.baselines.sparse_samples import SparseSamplesMixin
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
 from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.represent.model import SolverResult
@@ -24,7 +23,7 @@ NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 SHARE = Interval(Real, 0, 1, closed="right")
 
 
-class BaselineClusterer(SparseSamplesMixin, SelfExpressiveClusterer):
+class BaselineClusterer(SelfExpressiveClusterer):
     """A clusterer of one round: a subclass gives `_solve`."""
 
     _parameter_constraints = SHARED_CONSTRAINTS

@@ -14,8 +14,8 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.represent.dense.spectrum import Spectrum
+from masked_subspace.rows.checks import refuse_entrywise
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import Progress
-from masked_subspace.baselines.sparse_samples import SparseSamplesMixin
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
 from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import BilevelClustering
@@ -92,7 +91,7 @@ def embedding_distances(labeling: Labeling) -> EmbeddingMask:
 
 
 @documented
-class SoftS3C(SparseSamplesMixin, BilevelClustering):
+class SoftS3C(BilevelClustering):
     """Soft structured sparse subspace clustering, an instance of the bilevel frame.
 
         min ‖C‖₁ + α_Θ‖Θ⊙C‖₁ + λ_z/2 ‖X − CX‖²,   Θ_ij = ½‖q_i − q_j‖²,   q the spectral embedding of C
@@ -211,6 +210,9 @@ class SoftS3C(SparseSamplesMixin, BilevelClustering):
         self.n_links = n_links
         self.n_components = n_components
         self.cut = cut
+
+    def _needs_coordinates(self) -> bool:
+        return True
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = WeightedSparseRepresenter(

@@ -15,8 +15,8 @@ from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.ensc import largest_correlations
 from masked_subspace.baselines.result import Progress, Representation
-from masked_subspace.baselines.sparse_samples import refuse_entrywise
 from masked_subspace.baselines.ssc_admm import AdmmProblem, SharedFactor, solve_ssc_admm
+from masked_subspace.rows.checks import refuse_entrywise
 
 WeightBlock = Callable[[int, int], FloatArray]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy.typing as npt
 from scipy.sparse import csr_array
@@ -19,8 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.compilation import compiling_is_said
 from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.reporting import ReportMixin
+from masked_subspace._common.sparse.implicit import Rows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.transaction import all_or_nothing
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
@@ -34,9 +37,13 @@ from masked_subspace.label.number_of_clusters import Number, NumberWanted, bound
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rows.checks import check_samples, is_counts, refuse_degenerate, refuse_vanished, warn_of_copies
+from masked_subspace.rows.checks import check_samples, refuse_degenerate, refuse_vanished, warn_of_copies
 from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.tables import is_counts
 from masked_subspace.rows.views import View
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Fitted attributes that depend on the parameters: those of an earlier fit must not outlive it.
 _OF_SOME_FITS = (
@@ -79,7 +86,7 @@ class Fit:
 
     X: FloatArray | None  # None where a graph was given
     preparation: Preparation
-    rows: FloatArray
+    rows: Rows
     rounds: RoundsResult
     choices: list[Record] | None = None
     outliers: csr_array | None = None
@@ -136,9 +143,10 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples as rows: an array, a data frame, a memmap or a dask array. With `affinity="precomputed"` a
-            symmetric, nonnegative graph of shape (n_samples, n_samples), also sparse.
+        X : array-like or sparse array of shape (n_samples, n_features)
+            Samples as rows: an array, a table (pandas, polars, pyarrow), a memmap, a dask array, or scipy.sparse, which
+            is never made dense as a whole. With `affinity="precomputed"` a symmetric, nonnegative graph of shape
+            (n_samples, n_samples), also sparse.
         y : object, default=None
             Not used; it is there for pipelines.
         must_link : array-like of int of shape (n_pairs, 2) or None, default=None
@@ -185,11 +193,11 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         if self._fit_graph(X, known_of) is not None:
             return self
         counts = is_counts(X)
-        X = check_samples(self, X, reset=True)
+        X = self._taken(check_samples(self, X, reset=True))
         known = known_of(len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         X = self._completed(X, seed)
-        refuse_degenerate(X, center=self.center, counts=counts)
+        refuse_degenerate(X, center=self.center, counts=counts, zero_rows=self._gives_zeros_a_direction())
         hard = self.constraints == "hard"
         self._set_bounds(len(X), known, hard=hard)
         self._check_settings(X)
@@ -197,15 +205,39 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._forget_some_fits()
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
-        with threadpool_limits(1):
+        with threadpool_limits(1), compiling_is_said():
             fit = self._cluster(task)
-        self._set_fitted(fit)
+            self._set_fitted(fit)
         self._warn_if_not_converged(fit.rounds.last.solution)
         return self
 
     def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
         """The fit of a class that takes a graph for X, where X is one; None where it is not."""
         return None
+
+    def _taken(self, X: FloatArray) -> FloatArray:
+        """Sparse samples as the method needs them; arrays stay as they are."""
+        if not isinstance(X, SparseSamples):
+            return X
+        self._refuse_sparse()
+        return replace(X, always_coordinates=self._needs_coordinates())
+
+    def _refuse_sparse(self) -> None:
+        """Raise if the method looks at more of samples than their inner products."""
+
+    def _needs_coordinates(self) -> bool:
+        """Whether the method needs rows as arrays; if so, many sparse samples become coordinates in their row space."""
+        return True
+
+    def _gives_zeros_a_direction(self) -> bool:
+        """Whether a row of zeros is a sample like others, because rows are centred or lifted."""
+        return self.center
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # The tag promises that rows without entries are taken too; uncentred they have no direction and are refused.
+        tags.input_tags.sparse = bool(self.center)
+        return tags
 
     def _completed(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
         """The samples without unknown entries; only a class with `missing` lets such entries come so far."""

@@ -131,6 +131,13 @@ class BilevelClustering(SelfExpressiveClusterer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _needs_coordinates(self) -> bool:
+        """Whether f or g is not ours: a representer or labeler of the user's is given arrays."""
+        ours = self.representer is None or (
+            type(self.representer) is MaskedRepresenter and self.representer.solver != "dense"
+        )
+        return not (ours and (self.labeler is None or type(self.labeler) is GraphLabeler))
+
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         representer = MaskedRepresenter(n_jobs=self.n_jobs) if self.representer is None else self.representer
         labeler = GraphLabeler(self._wanted()) if self.labeler is None else self.labeler

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray, IntArray
 
 _POWERS = np.geomspace(1, 16, 25)
@@ -32,7 +33,7 @@ class Remembered:
     sharpening: Sharpening | None = None
 
 
-Voters = Callable[[FloatArray, FloatArray], csr_array]  # (rows that vote, new rows) -> shares of the votes
+Voters = Callable[[Rows, Rows], csr_array]  # (rows that vote, new rows) -> shares of the votes
 
 
 def with_own_first(shares: FloatArray, labels: IntArray) -> FloatArray:
@@ -61,7 +62,7 @@ class Sharpening:
         return mixed.astype(votes.dtype)
 
     @classmethod
-    def learn(cls, rows: FloatArray, labels: IntArray, memberships: FloatArray, voters: Voters) -> Sharpening:
+    def learn(cls, rows: Rows, labels: IntArray, memberships: FloatArray, voters: Voters) -> Sharpening:
         """From the training rows alone: `labels` are those that the fit found."""
         n_clusters = memberships.shape[1]
         own = float(memberships[np.arange(len(labels)), labels].mean())

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.content_order import content_order, drawn_by_content
+from masked_subspace._common.sparse.implicit import Rows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
@@ -30,7 +33,7 @@ from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
 from masked_subspace.rounds.judge import strength_of, yardsticks
 from masked_subspace.rounds.recursion import RoundsResult, round_record
-from masked_subspace.rows.checks import refuse_vanished
+from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
 from masked_subspace.rows.missing import Completion, refuse_unknown_rows, warn_of_unknown_features
 from masked_subspace.rows.preparation import Preparation
@@ -41,6 +44,14 @@ if TYPE_CHECKING:
 
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
+
+
+def _fitted_on_arrays(model: MaskedClusterer) -> bool:
+    """scikit-learn's checks take every estimator with sparse input and `predict_proba` for a classifier, and ask it for
+    as many columns as y has classes: `_check_estimator_sparse_container`, 1.6 to 1.9."""
+    if isinstance(getattr(model, "_samples", None), SparseSamples):
+        raise AttributeError("predict_proba is left out after a fit of sparse samples; memberships(X) is the same.")
+    return True
 
 
 class MaskedClusterer(SelfExpressiveClusterer):
@@ -98,12 +109,27 @@ class MaskedClusterer(SelfExpressiveClusterer):
         tags.input_tags.allow_nan = self.missing == "ignore" and self.affinity != PRECOMPUTED
         return tags
 
+    def _refuse_sparse(self) -> None:
+        for name in ("noise", "outliers"):
+            if getattr(self, name) is not None:
+                refuse_entrywise(f"{name}={getattr(self, name)!r}", "changes single entries")
+
+    def _needs_coordinates(self) -> bool:
+        return self.solver == "dense"
+
+    def _gives_zeros_a_direction(self) -> bool:
+        if self.view == "auto":
+            return self.center
+        view = view_of(self.view, center=self.center)
+        return view.center or view.lift
+
     def _completed(self, X: FloatArray, seed: int) -> FloatArray:
         for name in ("completed_", "missing_error_"):
             self.__dict__.pop(name, None)
         self.n_missing_ = 0
         self._completion: Completion | int = seed
-        if self.missing == "error" or not np.isnan(X).any():
+        # Sparse samples with NaN were refused by the checks.
+        if isinstance(X, SparseSamples) or self.missing == "error" or not np.isnan(X).any():
             return X
         refuse_unknown_rows(X)
         warn_of_unknown_features(X)
@@ -115,7 +141,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         return self.completed_
 
     def _completed_new(self, X: FloatArray) -> FloatArray:
-        if self.missing == "error" or not np.isnan(X).any():
+        if isinstance(X, SparseSamples) or self.missing == "error" or not np.isnan(X).any():
             return X
         refuse_unknown_rows(X)
         if not isinstance(self._completion, Completion):
@@ -200,7 +226,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
-            strength = strength_of(yardsticks(np.asarray(fit.X[chosen])), labels[chosen], self.n_clusters_)
+            strength = strength_of(yardsticks(fit.X[chosen]), labels[chosen], self.n_clusters_)
         structure = float(np.clip(agreed, 0, 1)) * strength
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
@@ -212,12 +238,31 @@ class MaskedClusterer(SelfExpressiveClusterer):
             )
         return structure
 
+    @available_if(_fitted_on_arrays)
     def predict_proba(self, X: MatrixLike) -> FloatArray:
-        """How far new samples belong to each cluster.
+        """How far samples belong to each cluster: `memberships(X)` under scikit-learn's name.
+
+        Not there after a fit of sparse samples, of which scikit-learn (1.9) expects that the columns are the classes
+        of a y; `memberships(X)` is.
 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
+            Samples as rows, with the features of those of `fit`.
+
+        Returns
+        -------
+        memberships : ndarray of shape (n_new, n_clusters)
+        """
+        self._refuse_graph("predict_proba")
+        return self.memberships(X)
+
+    def memberships(self, X: MatrixLike) -> FloatArray:
+        """How far samples belong to each cluster.
+
+        Parameters
+        ----------
+        X : array-like or sparse array of shape (n_new, n_features)
             Samples as rows, with the features of those of `fit`.
 
         Returns
@@ -241,7 +286,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         >>> model.predict_proba(X[:5]).shape
         (5, 3)
         """
-        self._refuse_graph("predict_proba")
+        self._refuse_graph("memberships")
         X = self._checked_new(X)
         ballots = np.eye(self.n_clusters_, dtype=self._rows.dtype)[self._labels_of_all]
         known = self._seen.find(X)
@@ -258,7 +303,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
             self._calibration.sharpening = found
         return found
 
-    def _votes_for(self, rows: FloatArray, new_rows: FloatArray) -> csr_array:
+    def _votes_for(self, rows: Rows, new_rows: Rows) -> csr_array:
         with threadpool_limits(1):
             return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=thread_count(self.n_jobs))
 

@@ -11,12 +11,15 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.sparse.implicit import Rows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.voting import placed_by, voters_of
-from masked_subspace.label.subspaces import distances_to, subspaces_of
+from masked_subspace.label.sparse_subspaces import SparseSubspace
+from masked_subspace.label.subspaces import Subspace, distances_to, subspaces_of
 from masked_subspace.metrics import adjusted_rand_index
-from masked_subspace.rows.checks import check_samples
+from masked_subspace.rows.checks import check_samples, same_kind
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.recognition import SeenRows
 
@@ -34,14 +37,15 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     labels_: IntArray
     embedding_: FloatArray
     _preparation: Preparation
-    _rows: FloatArray
+    _rows: Rows
     _labels_of_all: IntArray
-    _samples: FloatArray | None  # as given to fit; None where that was a graph
+    _samples: FloatArray | SparseSamples | None  # as given to fit; None where that was a graph
     _seen: SeenRows
-    _subspaces: list[Bunch] | None
+    _subspaces: list[Subspace] | None
 
-    def _keep_samples(self, samples: FloatArray | None) -> None:
-        self._samples, self._subspaces = samples, None
+    def _keep_samples(self, samples: FloatArray | SparseSamples | None) -> None:
+        self._samples = samples.bare() if isinstance(samples, SparseSamples) else samples
+        self._subspaces = None
         if samples is not None:
             self._seen = SeenRows.of(samples)
 
@@ -59,7 +63,8 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             )
 
     def _checked_new(self, X: MatrixLike) -> FloatArray:
-        X = self._completed_new(check_samples(self, X, reset=False))
+        X = same_kind(check_samples(self, X, reset=False), sparse=isinstance(self._samples, SparseSamples))
+        X = self._completed_new(X)
         if self._preparation.view.root and X.min() < 0:
             warnings.warn(
                 f"X has negative entries, down to {X.min():.2g}, where fit saw none; the square root that fit chose "
@@ -189,11 +194,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         variance is above what white noise can have (label/subspaces.py).
         """
         self._refuse_graph("subspaces_")
-        return self._in_features(self._fitted_subspaces())
-
-    def _in_features(self, subspaces: list[Bunch]) -> list[Bunch]:
-        """Subspaces of the samples that were fitted, in the features of X where these differ."""
-        return subspaces
+        return [one.record() if isinstance(one, SparseSubspace) else one for one in self._fitted_subspaces()]
 
     def subspace_residuals(self, X: MatrixLike) -> FloatArray:
         """Distances of samples from the subspace of each cluster.
@@ -226,13 +227,11 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         X = self._checked_new(X)
         return distances_to(X, self._fitted_subspaces())
 
-    def _fitted_subspaces(self) -> list[Bunch]:
-        """The subspaces in the coordinates of the samples that were fitted."""
+    def _fitted_subspaces(self) -> list[Subspace]:
         if self._subspaces is None:
             with threadpool_limits(1):
-                self._subspaces = subspaces_of(
-                    np.asarray(self._samples), self._labels_of_all, int(self._labels_of_all.max()) + 1
-                )
+                samples = self._samples if isinstance(self._samples, SparseSamples) else np.asarray(self._samples)
+                self._subspaces = subspaces_of(samples, self._labels_of_all, int(self._labels_of_all.max()) + 1)
         return self._subspaces
 
     def score(self, X: MatrixLike, y: object = None) -> float:  # noqa: ARG002

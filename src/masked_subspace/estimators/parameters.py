@@ -167,7 +167,8 @@ PARAMETERS: dict[str, Parameter] = {
         [StrOptions({"error", "ignore"})],
         '{"error", "ignore"}',
         'NaN entries of X: "error" refuses them; "ignore" takes them for unknown and estimates them from the subspaces '
-        "of the samples, by codes fitted to observed entries (rows/missing.py). `predict` does the same.",
+        "of the samples, by codes fitted to observed entries (rows/missing.py). `predict` does the same. In a sparse X "
+        "NaN is refused.",
     ),
     "random_state": Parameter(
         ["random_state"],

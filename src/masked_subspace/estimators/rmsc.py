@@ -58,6 +58,7 @@ from masked_subspace.rounds.ways import (
 )
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.sparse_preparation import implicit_directions
 from masked_subspace.rows.views import VIEWS, View, view_of
 
 _OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
@@ -95,7 +96,8 @@ class RMSC(MaskedClusterer):
     member_labels_ : list of ndarray of shape (n_samples,)
         What each member voted, with several members.
     choices_ : list of dict
-        One record for each way that was judged: views, cuts, agreement, strength, score, taken.
+        One record for each way that was judged: views, cuts, agreement, strength, score, taken; `directions` where
+        whitened views of many sparse samples would have their leading directions only.
     noise_ : ndarray of shape (n_samples, n_features)
         ε, if `noise` is a number (v2).
     outliers_ : csr_array of shape (n_samples, n_features)
@@ -235,7 +237,7 @@ class RMSC(MaskedClusterer):
                 return motions, None
         seen = self._see(task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
         links = [family.links() for family in seen.families]
-        rows = yardsticks(np.asarray(seen.X))
+        rows = yardsticks(seen.X)
         return number_of_clusters(links, low, high, task.seed, samples=rows, n_threads=task.n_threads), seen
 
     def _cluster_into(self, task: Task, seen: _Seen | None) -> Fit:
@@ -250,6 +252,10 @@ class RMSC(MaskedClusterer):
         ways = self._judge(task, seen)
         taken = ways[0]
         records = [way.record(way is taken, self._cuts(len(task.X))) for way in ways]
+        for record, way in zip(records, ways, strict=True):
+            most = implicit_directions(task.X, way.views)
+            if most is not None:
+                record["directions"] = most
         if ranks is not None:
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
         task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, strength {taken.strength:.2f})")

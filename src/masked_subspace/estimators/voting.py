@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.sparse.implicit import Rows, products_of
 from masked_subspace._common.types import FloatArray
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.represent.model import AdmmSettings
@@ -16,7 +17,7 @@ from masked_subspace.represent.sparsity import mean_square
 _SPARSITY, _WEIGHT, _PENALTY, _GROWTH = 1e-3, 0.01, 0.1, 1.5
 
 
-def voters_of(rows: FloatArray, new_rows: FloatArray, *, n_candidates: int, n_threads: int) -> csr_array:
+def voters_of(rows: Rows, new_rows: Rows, *, n_candidates: int, n_threads: int) -> csr_array:
     """Row i: |z| of the code that rebuilds new row i from `rows`, summing to 1; without a code, 1 for its nearest."""
     new_rows = new_rows.astype(rows.dtype, copy=False)
     scale = mean_square(rows)
@@ -30,7 +31,7 @@ def voters_of(rows: FloatArray, new_rows: FloatArray, *, n_candidates: int, n_th
     total[silent] = 1
     shares.data /= np.repeat(total, np.diff(shares.indptr)).astype(shares.dtype)
     if len(silent):
-        nearest = np.abs(new_rows[silent] @ rows.T).argmax(axis=1)
+        nearest = np.abs(products_of(new_rows[silent], rows)).argmax(axis=1)
         shares = csr_array(shares + csr_array((np.ones(len(silent), shares.dtype), (silent, nearest)), shares.shape))
     return shares
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.content_order import Positions, content_order
+from masked_subspace._common.sparse.implicit import Rows, as_array, products_of
 from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
 from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
@@ -39,7 +40,7 @@ class Evidence:
     """What a labeler may use besides the representation: the rows, the known pairs and how strictly to keep them, and
     how many threads."""
 
-    X: FloatArray
+    X: Rows
     known: KnownPairs | None = None
     hard: bool = False
     n_threads: int = 1
@@ -165,7 +166,7 @@ def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed
     placed = labels >= 0
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # Most samples are isolated: the rows themselves say more than the graph does.
-        labels = put_back(cluster_rows(evidence.X[order], n_clusters, seed, None, evidence.n_threads), order)
+        labels = put_back(cluster_rows(as_array(evidence.X[order]), n_clusters, seed, None, evidence.n_threads), order)
     else:
         attach_to_nearest(labels, placed, evidence.X)
         labels = _split_by_rows(labels, n_clusters, evidence, seed)
@@ -181,7 +182,7 @@ def _split_by_rows(labels: IntArray, n_clusters: int, evidence: Evidence, seed: 
     count = int(labels.max()) + 1
     while count < n_clusters:
         members = evidence.order[labels[evidence.order] == np.bincount(labels).argmax()]
-        half = cluster_rows(evidence.X[members], 2, seed)
+        half = cluster_rows(as_array(evidence.X[members]), 2, seed)
         labels[members[half == half.max()]] = count
         count += 1
     return labels
@@ -202,7 +203,7 @@ def label_rows(
     """
     if placed.sum() < max(n_clusters, 0.5 * len(placed)):
         # Most samples are isolated: the rows themselves say more than the graph does.
-        embedding, placed = evidence.X, np.ones(len(placed), dtype=bool)
+        embedding, placed = as_array(evidence.X), np.ones(len(placed), dtype=bool)
     drawn = evidence.order[placed[evidence.order]]
     rows = embedding[drawn]
     free: IntArray = np.zeros(len(embedding), dtype=np.int32)
@@ -269,15 +270,15 @@ def numbered_by_appearance(labels: IntArray) -> IntArray:
     return rank[codes]
 
 
-def attach_to_nearest(labels: IntArray, placed: BoolArray, X: FloatArray) -> None:
+def attach_to_nearest(labels: IntArray, placed: BoolArray, X: Rows) -> None:
     """Give each sample that the graph left alone the label of its nearest placed sample by |cosine|, in place."""
     alone = np.flatnonzero(~placed)
     home = np.flatnonzero(placed)
     if len(alone) == 0:
         return
-    theirs = X[home].T
+    theirs = X[home]
     for start, stop in row_blocks(len(alone), len(home)):
-        labels[alone[start:stop]] = labels[home[np.abs(X[alone[start:stop]] @ theirs).argmax(axis=1)]]
+        labels[alone[start:stop]] = labels[home[np.abs(products_of(X[alone[start:stop]], theirs)).argmax(axis=1)]]
 
 
 def graph_with_pairs(W: csr_array, known: KnownPairs, links_a_sample: int = 10) -> csr_array:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
+from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray, IntArray
 
 _ENERGY = 0.9
@@ -43,14 +46,21 @@ def _squared_distance(members: FloatArray, others: FloatArray) -> FloatArray:
     return squared
 
 
-def leading_rows(rows: FloatArray) -> FloatArray:
-    """At most 100 principal directions of the rows."""
-    n, d = rows.shape
-    if d <= _MOST_FEATURES:
+def leading_rows(
+    rows: Rows, width: int | None = None, turned: Callable[[FloatArray], FloatArray] = with_fixed_signs
+) -> FloatArray:
+    """At most 100 principal directions of the rows, with the signs that `turned` gives directions.
+
+    `width` is that of the rows if None; of sparse samples it is that of arrays like them.
+    """
+    if isinstance(rows, ImplicitRows):
+        return rows.principal(_MOST_FEATURES, center=True)
+    width = rows.shape[1] if width is None else width
+    if width <= _MOST_FEATURES:
         return rows
-    rows = rows - rows.mean(axis=0)
-    if d <= n:
-        return rows @ largest_eigenpairs(rows.T @ rows, _MOST_FEATURES)[1]
-    values, vectors = largest_eigenpairs(rows @ rows.T, _MOST_FEATURES)
+    centred: FloatArray = rows - rows.mean(axis=0)
+    if width <= len(centred):
+        return centred @ turned(largest_eigenpairs(centred.T @ centred, _MOST_FEATURES)[1])
+    values, vectors = largest_eigenpairs(centred @ centred.T, _MOST_FEATURES)
     reduced: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
     return reduced

@@ -17,14 +17,20 @@ such as pixels, have more directions above the edge than a model with the same n
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from sklearn.utils import Bunch
 
 from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.label.sparse_subspaces import SparseSubspace, centred_directions
 from masked_subspace.masks.base import row_blocks
+
+# What is known of a cluster's subspace: a record, of sparse samples one that is written out when asked for.
+Subspace: TypeAlias = "Bunch | SparseSubspace"
 
 # The largest variance of a finite sample of noise lies around the edge, not below it.
 _ABOVE_EDGE = 1.1
@@ -33,12 +39,13 @@ _ABOVE_EDGE = 1.1
 _MOST_SAMPLES = 2_000
 
 
-def subspaces_of(X: FloatArray, labels: IntArray, n_clusters: int) -> list[Bunch]:
-    """One record for each cluster: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`, `size`."""
+def subspaces_of(X: FloatArray | SparseSamples, labels: IntArray, n_clusters: int) -> list[Subspace]:
+    """One record for each cluster: `mean`, `basis` (dim × d, orthonormal rows), `dim`, `explained`, `size`; of sparse
+    samples a `SparseSubspace`, which has that record."""
     return [subspace_of(X, np.flatnonzero(labels == cluster)) for cluster in range(n_clusters)]
 
 
-def subspace_of(X: FloatArray, members: IntArray) -> Bunch:
+def subspace_of(X: FloatArray | SparseSamples, members: IntArray) -> Subspace:
     """The affine subspace of some rows of X.
 
     `explained` is the share of their squared distance from the mean that lies in it; 1 where there is none.
@@ -49,13 +56,20 @@ def subspace_of(X: FloatArray, members: IntArray) -> Bunch:
         members = members[drawn_by_content(X[members], _MOST_SAMPLES, np.random.default_rng(0))]
     if size == 0:
         return Bunch(mean=np.full(n_features, np.nan), basis=np.empty((0, n_features)), dim=0, explained=0.0, size=0)
+    if isinstance(X, SparseSamples):
+        mean, found, variances = centred_directions(X[members])
+        dim = signal_dimension(variances, len(members), n_features)
+        return SparseSubspace(mean, found.first(dim), dim, _explained(variances, dim), size)
     rows = np.asarray(X[members], dtype=np.float64)
     mean = rows.mean(axis=0)
     variances, directions = principal_directions(rows - mean)
     dim = signal_dimension(variances, len(rows), n_features)
+    return Bunch(mean=mean, basis=directions[:dim], dim=dim, explained=_explained(variances, dim), size=size)
+
+
+def _explained(variances: FloatArray, dim: int) -> float:
     total = float(variances.sum())
-    explained = float(variances[:dim].sum()) / total if total > 0 else 1.0
-    return Bunch(mean=mean, basis=directions[:dim], dim=dim, explained=explained, size=size)
+    return float(variances[:dim].sum()) / total if total > 0 else 1.0
 
 
 def principal_directions(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -83,13 +97,18 @@ def signal_dimension(variances: FloatArray, n_samples: int, n_features: int) -> 
     return len(variances)
 
 
-def distances_to(X: FloatArray, subspaces: Sequence[Bunch]) -> FloatArray:
+def distances_to(X: FloatArray | SparseSamples, subspaces: Sequence[Subspace]) -> FloatArray:
     """n × K: how far each row of X is from each subspace; infinitely far from that of an empty cluster."""
     distance = np.full((len(X), len(subspaces)), np.inf)
+    if isinstance(X, SparseSamples):
+        for cluster, one in enumerate(subspaces):
+            if one.size > 0:
+                distance[:, cluster] = one.distances(X)
+        return distance
     for start, stop in row_blocks(len(X), X.shape[1]):
         block = np.asarray(X[start:stop], dtype=np.float64)
         for cluster, one in enumerate(subspaces):
-            if one.size > 0:
+            if one.size > 0 and not isinstance(one, SparseSubspace):
                 shifted = block - one.mean
                 shifted -= (shifted @ one.basis.T) @ one.basis
                 distance[start:stop, cluster] = np.linalg.norm(shifted, axis=1)

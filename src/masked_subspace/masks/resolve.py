@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.base import clone
 
-from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
+from masked_subspace._common.sparse.implicit import Rows, as_array
+from masked_subspace._common.types import IntArray, MatrixLike
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.hard import AllOf, DiagonalMask, PatternMask
 from masked_subspace.masks.neighbors import NeighborMask
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def resolve_soft_mask(
-    spec: object, X: FloatArray, *, strength: float, orientation: Orientation, seed: int, name: str = "soft_mask"
+    spec: object, X: Rows, *, strength: float, orientation: Orientation, seed: int, name: str = "soft_mask"
 ) -> SoftMask | None:
     """The soft mask that `spec` describes for the samples X; None stays None."""
     n_samples = len(X)
@@ -52,9 +53,7 @@ def resolve_soft_mask(
     return ArrayMask(check_price_array(array, n_samples, name))
 
 
-def first_soft_mask(
-    spec: object, X: FloatArray, strength: float, orientation: Orientation, seed: int, name: str
-) -> SoftMask:
+def first_soft_mask(spec: object, X: Rows, strength: float, orientation: Orientation, seed: int, name: str) -> SoftMask:
     """The mask of the first round: what `spec` describes, or one price for every pair."""
     mask = resolve_soft_mask(spec, X, strength=strength, orientation=orientation, seed=seed, name=name)
     return ConstantMask(len(X)) if mask is None else mask
@@ -92,10 +91,10 @@ def _is_clusterer(spec: object) -> bool:
     return hasattr(spec, "fit") and not isinstance(spec, type)
 
 
-def _labels_of(clusterer: BaseEstimator, X: FloatArray, seed: int) -> IntArray:
+def _labels_of(clusterer: BaseEstimator, X: Rows, seed: int) -> IntArray:
     """Labels of a fresh copy of the clusterer, seeded where it takes a seed and has none."""
     fresh = clone(clusterer)
     if "random_state" in fresh.get_params() and fresh.get_params()["random_state"] is None:
         fresh.set_params(random_state=seed)
-    labels = fresh.fit_predict(X)
+    labels = fresh.fit_predict(as_array(X))
     return check_labels(labels, len(X), f"labels of {type(clusterer).__name__}")

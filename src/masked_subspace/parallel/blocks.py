@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import Array, DType
 
 
@@ -66,7 +67,7 @@ def read_rows(X: Array, start: int, stop: int, dtype: npt.DTypeLike | None = Non
     return np.ascontiguousarray(np.asarray(X[start:stop]), dtype=dtype)
 
 
-def float_dtype(X: Array) -> DType:
+def float_dtype(X: Array | ImplicitRows) -> DType:
     """float32 stays float32; everything else is computed in float64."""
     return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
 

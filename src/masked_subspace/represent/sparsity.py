@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
@@ -40,16 +41,18 @@ _CURVE_START = -7  # log2 of the first λ over its upper limit
 _CURVE_END = -22
 
 
-def mean_square(X: FloatArray) -> float:
+def mean_square(X: Rows) -> float:
     """Mean ‖x‖². Prices and penalties scale with it, so that rows in another unit give the same result."""
+    if isinstance(X, ImplicitRows):
+        return float(X.squared_lengths.mean())
     return float(np.einsum("ij,ij->", X, X, dtype=np.float64) / len(X))
 
 
-def default_penalty(X: FloatArray) -> float:
+def default_penalty(X: Rows) -> float:
     return PENALTY * mean_square(X)
 
 
-def default_mask_weight(X: FloatArray) -> float:
+def default_mask_weight(X: Rows) -> float:
     return MASK_WEIGHT * mean_square(X)
 
 
@@ -105,7 +108,7 @@ class CandidateStep:
 
     def __init__(
         self,
-        X: FloatArray,
+        X: Rows,
         candidates: IndexArray,
         seed: int = 0,
         *,

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from masked_subspace._common.content_order import content_order
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.prediction import leading_rows, predicted_labels
 from masked_subspace.metrics import adjusted_rand_index
@@ -33,7 +34,9 @@ def agreement(votes: Sequence[IntArray]) -> float:
 
 def yardsticks(X: FloatArray) -> list[FloatArray]:
     """The samples on which strength is measured: unit rows as given, and standardized with a constant column."""
-    return [leading_rows(Preparation.learn(X, VIEWS[name]).apply(X)) for name in ("uncentered", "standardized")]
+    samples = X if isinstance(X, SparseSamples) else np.asarray(X)
+    learnt = [Preparation.learn(samples, VIEWS[name]) for name in ("uncentered", "standardized")]
+    return [leading_rows(one.apply(samples), one.n_columns(X.shape[1]), one.turned) for one in learnt]
 
 
 def strength_of(samples: Sequence[FloatArray], labels: IntArray, n_clusters: int, seed: int = 0) -> float:

@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.progress import Events
+from masked_subspace._common.sparse.implicit import ImplicitRows, products_of
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.label.consensus import agreement_with
@@ -200,6 +201,7 @@ def energy_beyond(rows: FloatArray, count: int) -> float:
         return 0.0
     if n > _SAMPLED:
         rows = rows[drawn_by_content(rows, _SAMPLED, np.random.default_rng(0))]
-    small = rows.T @ rows if d <= len(rows) else rows @ rows.T
+    by_features = d <= len(rows) and not isinstance(rows, ImplicitRows)
+    small = rows.T @ rows if by_features else products_of(rows, rows)
     values = np.maximum(eigenpairs(small)[0], 0)
     return float(values[:-count].sum() / values.sum())

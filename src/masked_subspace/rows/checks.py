@@ -4,61 +4,78 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from scipy.sparse import issparse, sparray, spmatrix
 from sklearn.utils.validation import validate_data
 
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import Array, FloatArray, MatrixLike
 from masked_subspace.label.number_of_clusters import bounds_of
 from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
+from masked_subspace.rows.recognition import row_hashes
+from masked_subspace.rows.tables import refuse_containers, text_columns
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
-def is_counts(X: MatrixLike) -> bool:
-    """Whether X came as whole numbers, be it an array, a list or a data frame."""
-    if hasattr(X, "dtypes"):
-        kinds = [getattr(dtype, "kind", "f") for dtype in X.dtypes]
-    elif isinstance(X, (list, tuple)):
-        kinds = [_kind_of_list(X)]
-    else:
-        kinds = [getattr(getattr(X, "dtype", None), "kind", "f")]
-    return all(kind in ("u", "i", "b") for kind in kinds)
+def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> Any:
+    """X as a finite float array with samples as rows, or as `SparseSamples`.
 
-
-def _kind_of_list(X: Sequence[object]) -> str:
-    try:
-        return np.asarray(X).dtype.kind
-    except ValueError:  # ragged: the checks that follow say so
-        return "f"
-
-
-def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> FloatArray:
-    """X as a finite float array with samples as rows. float32 stays float32, small integers become float32."""
+    float32 stays float32, small integers become float32.
+    """
+    refuse_containers(X)
     if is_dask_array(X):
         X = rows_in_file(cast("Array", X))
-    elif isinstance(X, np.ndarray) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
+    elif isinstance(X, np.ndarray | sparray | spmatrix) and X.dtype.kind in "ui" and X.dtype.itemsize <= 2:
         X = X.astype(np.float32)
     least = max(2, _most_clusters(estimator)) if reset else 1
-    checked: FloatArray = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite=False,
-        ensure_min_samples=2 if reset else 1,
-        order="C",
-    )
-    _refuse_infinite(checked, getattr(estimator, "missing", None))
-    if len(checked) < least:
-        raise ValueError(
-            f"n_samples={len(checked)} should be >= n_clusters={least}: there must be at least one sample a cluster."
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+            ensure_min_samples=2 if reset else 1,
+            order="C",
         )
-    return checked
+    except (TypeError, ValueError) as error:
+        text = text_columns(X)
+        if text is None:
+            raise
+        raise ValueError(
+            f"X is a table with text in {text}; leave such columns out or turn them into numbers "
+            "(sklearn.preprocessing has OneHotEncoder and OrdinalEncoder)."
+        ) from error
+    missing = getattr(estimator, "missing", None)
+    if issparse(checked):
+        samples = SparseSamples.of(checked)
+        _refuse_infinite_entries(samples, missing)
+    else:
+        samples = checked
+        _refuse_infinite(samples, missing)
+    if len(samples) < least:
+        raise ValueError(
+            f"n_samples={len(samples)} should be >= n_clusters={least}: there must be at least one sample a cluster."
+        )
+    return samples
+
+
+def same_kind(X: FloatArray | SparseSamples, *, sparse: bool) -> Any:
+    """New samples as the fitted ones came, sparse or not; a model that was fitted on an array holds such arrays."""
+    if isinstance(X, SparseSamples):
+        return X if sparse else X.array(0, len(X))
+    if not sparse:
+        return X
+    samples = SparseSamples.of(X)
+    _refuse_infinite_entries(samples, "ignore")  # an array may have come with NaN
+    return samples
 
 
 def _most_clusters(estimator: BaseEstimator) -> int:
@@ -74,40 +91,69 @@ def _refuse_infinite(X: FloatArray, missing: str | None) -> None:
         refused = np.isinf(block) if missing == "ignore" else ~np.isfinite(block)
         if refused.any():
             row, column = np.argwhere(refused)[0]
-            value, remedy = "infinity (inf)", "remove or impute such samples (sklearn.impute has ways)."
-            if np.isnan(block[row, column]):
-                value = "NaN"
-                remedy = remedy if missing is None else f'missing="ignore" takes NaN for unknown, or {remedy}'
-            raise ValueError(f"X contains {value}, first at row {start + row}, column {column}; {remedy}")
+            hint = 'missing="ignore" takes NaN for unknown, or ' if missing is not None else ""
+            _refuse_entry(start + int(row), int(column), float(block[row, column]), hint)
 
 
-def refuse_degenerate(X: FloatArray, *, center: bool, counts: bool) -> None:
+def _refuse_infinite_entries(X: SparseSamples, missing: str | None) -> None:
+    """The same of sparse samples, in which NaN is never filled in: an estimate of it needs arrays."""
+    bad = np.flatnonzero(~np.isfinite(X.matrix.data))
+    if len(bad):
+        entry = int(bad[0])
+        row = int(np.searchsorted(X.matrix.indptr, entry, side="right")) - 1
+        hint = 'missing="ignore" takes NaN for unknown in arrays only: fit X.toarray(), or ' if missing else ""
+        _refuse_entry(row, int(X.matrix.indices[entry]), float(X.matrix.data[entry]), hint)
+
+
+def _refuse_entry(row: int, column: int, value: float, hint_for_nan: str) -> None:
+    name, hint = ("NaN", hint_for_nan) if np.isnan(value) else ("infinity (inf)", "")
+    raise ValueError(
+        f"X contains {name}, first at row {row}, column {column}; "
+        f"{hint}remove or impute such samples (sklearn.impute has ways)."
+    )
+
+
+def refuse_degenerate(X: FloatArray | SparseSamples, *, center: bool, counts: bool, zero_rows: bool = False) -> None:
     """Constant data, and rows without a direction.
 
-    `counts` says that X came as whole numbers, where a row of zeros is a value (a blank image): once centred it has a
-    direction like any other, uncentred it is a sample that nothing can rebuild. In measured data such a row stands for
-    a sample that is missing.
+    A row of zeros has a direction like any other once rows are centred or lifted (`zero_rows`). Where they are not, it
+    is a sample that nothing can rebuild: a value if X came as whole numbers (`counts`), such as a blank image, and
+    otherwise taken for a sample that is missing.
     """
-    zero = None if counts else _first_zero_row(X)
+    zero = None if counts or zero_rows else _first_zero_row(X)
     if zero is not None:
-        raise ValueError(f"X has a row of zeros, row {zero}; such a sample has no direction: remove it.")
-    if center and not (np.ptp(X, axis=0) > 0).any():
+        empty = " X is sparse: such rows have no entries." if isinstance(X, SparseSamples) else ""
+        raise ValueError(
+            f"X has a row of zeros, row {zero}; without centring or a constant column such a sample has no direction: "
+            f"remove it, or set center=True.{empty}"
+        )
+    if center and not _varies(X):
         raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
     largest = max(abs(float(X.max())), abs(float(X.min())))
     limits = np.finfo(X.dtype)
-    if largest and not np.sqrt(float(limits.tiny)) < largest < np.sqrt(float(limits.max) / X.size):
+    n_entries = X.shape[0] * X.shape[1]
+    if largest and not np.sqrt(float(limits.tiny)) < largest < np.sqrt(float(limits.max) / n_entries):
         raise ValueError(f"X has entries of size {largest:.2g}, whose squares leave the range of {X.dtype}: scale it.")
 
 
-def refuse_vanished(rows: FloatArray) -> None:
+def _varies(X: FloatArray | SparseSamples) -> bool:
+    return X.varies if isinstance(X, SparseSamples) else bool((np.ptp(X, axis=0) > 0).any())
+
+
+def refuse_vanished(rows: Rows) -> None:
     """Rows of which the preparation left nothing."""
-    if not any(rows[start:stop].any() for start, stop in row_blocks(len(rows), rows.shape[1])):
+    if isinstance(rows, ImplicitRows):
+        left = bool(rows.squared_lengths.any())
+    else:
+        left = any(rows[start:stop].any() for start, stop in row_blocks(len(rows), rows.shape[1]))
+    if not left:
         raise ValueError("X is constant up to rounding: nothing is left of its rows once they are prepared.")
 
 
-def warn_of_copies(X: FloatArray, share: float = 0.1) -> None:
+def warn_of_copies(X: FloatArray | SparseSamples, share: float = 0.1) -> None:
     """Copies rebuild each other and nothing else: with many of them the graph falls into pieces."""
-    seen = Counter(hash(row.tobytes()) for row in X)
+    hashes = row_hashes(X).tolist() if isinstance(X, SparseSamples) else (hash(row.tobytes()) for row in X)
+    seen = Counter(hashes)
     copied = sum(count for count in seen.values() if count > 1)
     if copied > share * len(X):
         warnings.warn(
@@ -118,9 +164,20 @@ def warn_of_copies(X: FloatArray, share: float = 0.1) -> None:
         )
 
 
-def _first_zero_row(X: FloatArray) -> int | None:
+def _first_zero_row(X: FloatArray | SparseSamples) -> int | None:
+    if isinstance(X, SparseSamples):
+        empty = np.flatnonzero(np.diff(X.matrix.indptr) == 0)
+        return int(empty[0]) if len(empty) else None
     for start, stop in row_blocks(len(X), X.shape[1]):
         zero = np.flatnonzero(~X[start:stop].any(axis=1))
         if len(zero):
             return start + int(zero[0])
     return None
+
+
+def refuse_entrywise(name: str, reason: str) -> None:
+    """The error of a method that looks at single entries of sparse samples."""
+    raise TypeError(
+        f"X is sparse, but {name} {reason}, which inner products of samples do not tell; give a dense X "
+        "(X.toarray()) or leave that out."
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.masks.base import row_blocks
@@ -32,6 +33,10 @@ class Preparation:
     @classmethod
     def learn(cls, X: FloatArray, view: View, *, normalize: bool = True, directions: int | None = None) -> Preparation:
         """`directions` bounds how many principal directions a whitened view keeps."""
+        if isinstance(X, SparseSamples):
+            from masked_subspace.rows.sparse_preparation import learn_sparse
+
+            return learn_sparse(X, view, normalize=normalize, directions=directions)
         rows = np.sqrt(np.maximum(X, 0)) if view.root else X
         mean, floor = None, 0.0
         if view.center:
@@ -58,6 +63,14 @@ class Preparation:
             out[start:stop] = self._rows(X[start:stop])
         return np.asarray(out)
 
+    def n_columns(self, n_features: int) -> int:
+        """How many columns rows with so many features have before any rotation."""
+        return n_features + self.view.lift
+
+    def turned(self, directions: FloatArray) -> FloatArray:
+        """Directions of the prepared rows, as columns, with signs that depend on the features alone."""
+        return with_fixed_signs(directions)
+
     def _shifted(self, X: FloatArray) -> FloatArray:
         rows: FloatArray = np.sqrt(np.maximum(X, 0)) if self.view.root else np.array(X, order="C")
         if self.mean is not None:
@@ -73,12 +86,12 @@ class Preparation:
             rows = np.hstack([rows, np.full((len(rows), 1), self.constant, dtype=rows.dtype)])
         if self.normalize:
             # What is left of a row that equals the mean is rounding, and must not be blown up to unit length.
-            _to_unit_length(rows, self.floor)
+            to_unit_length(rows, self.floor)
         if self.rotation is not None:
             rows = rows @ self.rotation
             # Members of a low-rank view take the leading columns, each its own number, and scale these.
             if self.normalize and not self.view.low_rank:
-                _to_unit_length(rows, 0.0)
+                to_unit_length(rows, 0.0)
         return rows
 
 
@@ -93,7 +106,7 @@ def _root_mean_square(rows: FloatArray) -> float:
     return float(np.sqrt(np.einsum("ij,ij->", rows, rows, dtype=np.float64) / len(rows))) or 1.0
 
 
-def _to_unit_length(rows: FloatArray, floor: float) -> None:
+def to_unit_length(rows: FloatArray, floor: float) -> None:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
     rows[norms[:, 0] <= floor] = 0

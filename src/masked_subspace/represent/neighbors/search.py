@@ -7,11 +7,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import Array, IndexArray, RandomSeed
 from masked_subspace.parallel.blocks import check_rows
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.represent.neighbors.exact import nearest_of_all
+from masked_subspace.represent.neighbors.implicit import nearest_implicit
 from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 
@@ -37,7 +39,7 @@ def find_candidates(
     `search="exact"` compares all pairs; `"approximate"` asks an inverted file, whose outcome depends on the seed and on
     nothing else; `"auto"` is exact up to 20,000 samples. Cosines are computed in float32. The inverted file's work runs
     on `engine` (default: what joblib's `parallel_config` says); the exact search stays on threads of this process,
-    where every tile serves both its rows and its columns.
+    where every tile serves both its rows and its columns. Rows of sparse samples are compared exactly at any size.
     """
     check_rows(X)
     if is_dask_array(X):
@@ -47,7 +49,9 @@ def find_candidates(
         raise ValueError(f"m is {m!r}; with {n} samples it must be a whole number from 1 to {n - 1}.")
     if search not in ("auto", "exact", "approximate"):
         raise ValueError(f'search is {search!r}; choose "auto", "exact" or "approximate".')
-    if search == "approximate" or (search == "auto" and n > _EXACT_UP_TO):
+    if isinstance(X, ImplicitRows):
+        found = nearest_implicit(X, X, int(m), own=np.arange(n), n_threads=n_threads)
+    elif search == "approximate" or (search == "auto" and n > _EXACT_UP_TO):
         found = nearest_by_lists(X, int(m), n_threads=n_threads, random_state=random_state, engine=engine)
     else:
         found = nearest_of_all(X, int(m), n_threads=n_threads, block_size=block_size)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import BoolArray, FloatArray, IndexArray
 from masked_subspace.masks.base import HardMask, SoftMask
@@ -32,11 +33,18 @@ _FACTOR_BELOW = 0.5
 _SOLVE_TOL = {np.dtype(np.float32): 5e-7, np.dtype(np.float64): 1e-15}
 
 
-def check_range(X: FloatArray, name: str = "X") -> None:
+def largest_entry(X: Rows) -> float:
+    """max |entry| (NaN if one is); of implicit rows the greatest length, which bounds it."""
+    if isinstance(X, ImplicitRows):
+        return float(np.sqrt(X.squared_lengths.max(initial=0.0)))
+    return float(np.abs(X).max(initial=0.0))
+
+
+def check_range(X: Rows, name: str = "X") -> None:
     """Refuse rows whose numbers the solver cannot multiply."""
-    if not np.isfinite(X).all():
+    largest, limits = largest_entry(X), np.finfo(X.dtype)
+    if not np.isfinite(largest):
         raise ValueError(f"{name} holds NaN or infinite values; remove or fill them first.")
-    largest, limits = float(np.abs(X).max(initial=0.0)), np.finfo(X.dtype)
     # Conjugate gradients multiply the Gram matrix with squares of products of rows.
     if largest and not limits.tiny ** (1 / 6) < largest < (limits.max / max(1, X.shape[1])) ** (1 / 6):
         raise ValueError(
@@ -49,13 +57,13 @@ def check_range(X: FloatArray, name: str = "X") -> None:
 class SparseProblem:
     """What all blocks read. `targets` is None when the samples rebuild each other."""
 
-    dictionary: FloatArray
+    dictionary: Rows
     candidates: IndexArray
     settings: tuple[AdmmSettings, ...]
     soft_masks: tuple[SoftMask | None, ...]
     hard_mask: HardMask | None
     first_stops: tuple[int, ...]  # for each setting, the first iteration that may be the last one
-    targets: FloatArray | None = None
+    targets: Rows | None = None
     in_step: bool = False  # all samples make the same number of iterations
     samples: IndexArray | None = None  # which samples the blocks count through; None: all, in order
     products: Products | None = None  # for threads of one process that rebuild samples, no residual model
@@ -126,30 +134,45 @@ def small_problems(problem: SparseProblem, start: int, stop: int) -> SmallProble
     # Algorithm 1 keeps the forbidden diagonal as a variable of Z, so the sample itself is the last one.
     columns = np.concatenate([candidates, numbers[:, None]], axis=1) if own else np.ascontiguousarray(candidates)
     rows, H = _gathered_products(problem, columns, start, stop)
-    targets = rows[:, -1] if problem.targets is None else np.ascontiguousarray(problem.targets[start:stop])
+    targets = rows[:, -1] if problem.targets is None else _rows_of(problem.targets, start, stop)
     allowed = columns >= 0
     if own:
         g, energy = H[:, -1, :].copy(), H[:, -1, -1].copy()
         allowed[:, -1] = False
         if problem.hard_mask is not None and not problem.hard_mask.diagonal_only:
             allowed[:, :-1] &= problem.hard_mask.allowed(numbers[:, None], candidates)
+    elif isinstance(problem.targets, ImplicitRows):
+        assert isinstance(problem.dictionary, ImplicitRows)
+        g = problem.dictionary.products_with(columns, problem.targets, start)
+        energy = problem.targets.squared_lengths[start:stop].astype(g.dtype)
     else:
         g = np.ascontiguousarray(np.matmul(rows, targets[:, :, None])[:, :, 0])
         energy = np.einsum("ij,ij->i", targets, targets)
     return SmallProblems(columns, rows, targets, H, g, energy, allowed)
 
 
+def _rows_of(rows: Rows, start: int, stop: int) -> FloatArray:
+    """Rows of a block; implicit ones are not written out."""
+    if isinstance(rows, ImplicitRows):
+        return np.empty((0, rows.shape[1]), dtype=rows.dtype)
+    return np.ascontiguousarray(rows[start:stop])
+
+
 def _gathered_products(
     problem: SparseProblem, columns: IndexArray, start: int, stop: int
 ) -> tuple[FloatArray, FloatArray]:
-    """The rows of the variables and their products; no rows where the products are known already."""
+    """The rows of the variables and their products; no rows where these are implicit or the products known already."""
     width, kept = problem.dictionary.shape[1], problem.products
     known = None if kept is None else kept.read(columns, start, stop)
     if known is not None:
         return np.empty((0, columns.shape[1], width), dtype=known.dtype), known
-    rows = np.empty((*columns.shape, width), dtype=problem.dictionary.dtype)
-    gather_rows(problem.dictionary, columns, rows)
-    H = np.matmul(rows, rows.transpose(0, 2, 1))
+    if isinstance(problem.dictionary, ImplicitRows):
+        H = problem.dictionary.gram_of(columns)
+        rows = np.empty((0, columns.shape[1], width), dtype=H.dtype)
+    else:
+        rows = np.empty((*columns.shape, width), dtype=problem.dictionary.dtype)
+        gather_rows(problem.dictionary, columns, rows)
+        H = np.matmul(rows, rows.transpose(0, 2, 1))
     if kept is not None:
         kept.write(start, H)
     return rows, H

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import FloatArray, IndexArray
 
 # 600 MB are needed for 70,000 samples with 64 candidates in float32.
@@ -45,9 +46,11 @@ class Gram:
         self._products = X @ X.T
 
     @classmethod
-    def if_worthwhile(cls, X: FloatArray, n_candidates: int) -> Gram | None:
+    def if_worthwhile(cls, X: Rows, n_candidates: int) -> Gram | None:
         """n² products where the samples' own would be n·v² or more."""
         n, v = len(X), n_candidates + 1
+        if isinstance(X, ImplicitRows):
+            return None
         return cls(X, v) if n <= v * v and n * n * X.itemsize <= _MOST_PRODUCTS else None
 
     def read(self, columns: IndexArray, start: int, stop: int) -> FloatArray | None:  # noqa: ARG002
@@ -68,7 +71,7 @@ class ProductStore:
         self._known = np.zeros(n_samples, dtype=bool)
 
     @classmethod
-    def if_worthwhile(cls, X: FloatArray, n_candidates: int) -> ProductStore | None:
+    def if_worthwhile(cls, X: Rows, n_candidates: int) -> ProductStore | None:
         """A store for these rows, or None where it would be too large or save too little."""
         (n, d), v = X.shape, n_candidates + 1
         if d < _FEATURES_A_VARIABLE * v or n * v * (v + 1) // 2 * X.itemsize > _MOST_BYTES:

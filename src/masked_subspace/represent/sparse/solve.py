@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.compilation import compile_once
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import Array, DType, FloatArray, IndexArray, Number
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.parallel.active import active_engine
@@ -22,7 +23,14 @@ from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
-from masked_subspace.represent.sparse.block import BlockSolution, SparseProblem, check_range, solve_block
+from masked_subspace.represent.neighbors.implicit import nearest_implicit
+from masked_subspace.represent.sparse.block import (
+    BlockSolution,
+    SparseProblem,
+    check_range,
+    largest_entry,
+    solve_block,
+)
 from masked_subspace.represent.sparse.products import Products
 
 Progress = Callable[[int, float], None]
@@ -31,7 +39,7 @@ _BLOCK_BYTES = 1 << 24
 
 
 def solve_sparse(
-    X: Array,
+    X: Array | ImplicitRows,
     settings: AdmmSettings,
     *,
     candidates: IndexArray,
@@ -57,7 +65,7 @@ def solve_sparse(
 
 
 def solve_sparse_many(
-    X: Array,
+    X: Array | ImplicitRows,
     settings_list: Sequence[AdmmSettings],
     *,
     candidates: IndexArray,
@@ -107,8 +115,8 @@ def solve_sparse_many(
 
 
 def represent_over(
-    dictionary: Array,
-    X_new: Array,
+    dictionary: Array | ImplicitRows,
+    X_new: Array | ImplicitRows,
     settings: AdmmSettings,
     *,
     n_candidates: int = 64,
@@ -132,7 +140,12 @@ def represent_over(
     if n_candidates < 1:
         raise ValueError(f"n_candidates is {n_candidates!r}; it must be ≥ 1.")
     m = min(n_candidates, len(dictionary))
-    found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
+    if isinstance(dictionary, ImplicitRows):
+        assert isinstance(X_new, ImplicitRows)
+        found = nearest_implicit(dictionary, X_new, m, n_threads=n_threads)
+    else:
+        assert not isinstance(X_new, ImplicitRows)
+        found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
     X_new = X_new.astype(dictionary.dtype, copy=False)
     problem = SparseProblem(dictionary, found, (settings,), (None,), None, (1,), targets=X_new)
     blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
@@ -148,9 +161,9 @@ def _compile(dtype: DType) -> None:
     compile_once(f"sparse solver for {dtype}", lambda: solve_sparse(toy, few, candidates=others))
 
 
-def _far_from_one(X: Array) -> Number:
+def _far_from_one(X: Array | ImplicitRows) -> Number:
     """A power of two near the largest entry (dividing by it rounds nothing), or 1 where that is of an ordinary size."""
-    largest = float(np.abs(X).max(initial=0.0))
+    largest = largest_entry(X)
     ordinary = largest == 0 or 1e-4 < largest < 1e4 or not np.isfinite(largest)
     scale: Number = float_dtype(X).type(1.0 if ordinary else 2.0 ** np.floor(np.log2(largest)))
     return scale
@@ -176,7 +189,10 @@ def _usable(
     return None if any(settings.has_residual_model for settings in settings_list) else products
 
 
-def _checked(X: Array, name: str = "X") -> FloatArray:
+def _checked(X: Array | ImplicitRows, name: str = "X") -> Rows:
+    if isinstance(X, ImplicitRows):
+        check_range(X, name)
+        return X
     check_rows(X, name)
     if is_dask_array(X):
         X = rows_in_file(X)
@@ -196,9 +212,10 @@ def _checked_candidates(candidates: IndexArray, n: int) -> IndexArray:
     return candidates
 
 
-def _default_block(n_variables: int, X: FloatArray) -> int:
+def _default_block(n_variables: int, X: Rows) -> int:
     """Gathered rows of one block stay near 16 MB."""
-    return int(np.clip(_BLOCK_BYTES // (n_variables * (X.shape[1] + n_variables) * X.itemsize), 8, 512))
+    width = 0 if isinstance(X, ImplicitRows) else X.shape[1]
+    return int(np.clip(_BLOCK_BYTES // (n_variables * (width + n_variables) * X.itemsize), 8, 512))
 
 
 def _solve_in_step(

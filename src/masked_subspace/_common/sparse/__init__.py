@@ -1,0 +1,1 @@
+"""Samples in scipy.sparse matrices, used without ever making them dense as a whole."""

@@ -1,0 +1,138 @@
+"""Views of sparse samples: what keeps zeros happens to the entries, what does not happens implicitly.
+
+A square root and a scale for each feature keep zeros. Centring, the constant column, unit length and the rotation do
+not. Of few samples these are done to coordinates in the row space, where they are ordinary arrays; of many, rows stay
+implicit, and a whitened view has their leading directions only.
+
+Coordinates are a rotation of the samples, and the order by content (_common/content_order.py) is that along a
+direction. So coordinates are mirrored until their own direction is that of the features, and principal directions get
+the signs that they have in features: what is drawn from sparse samples is what is drawn from the array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from masked_subspace._common.content_order import content_direction
+from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, Rotation
+from masked_subspace._common.sparse.row_space import RowSpace
+from masked_subspace._common.sparse.samples import SparseSamples
+from masked_subspace._common.symmetric_eigen import fixed_signs
+from masked_subspace._common.types import FloatArray
+from masked_subspace.rows.preparation import Preparation, to_unit_length
+from masked_subspace.rows.views import View
+
+# Leading directions of a whitened view of implicit rows: 500 of 20,000 rows are 40 MB in float32.
+IMPLICIT_DIRECTIONS = 500
+# As in `whitening_rotation`: directions below this share of the first are dropped.
+_SMALLEST = 1e-4
+_BLOCK_BYTES = 1 << 25
+
+
+@dataclass(frozen=True)
+class SparsePreparation(Preparation):
+    """`scale` is that of the entries; either `space` and `in_space` say what follows, or `mean`, `constant` and
+    `leading` do for implicit rows."""
+
+    space: RowSpace | None = None
+    in_space: Preparation | None = None
+    leading: Rotation | None = None
+    mirror: FloatArray | None = None
+
+    def apply(self, X: Any) -> Any:
+        samples = X if isinstance(X, SparseSamples) else SparseSamples.of(X)
+        samples = self._entries(samples)
+        if self.space is not None and self.in_space is not None:
+            return self._mirrored(self.in_space.apply(samples.coordinates_in(self.space)))
+        rows = self._implicit(samples)
+        return rows if self.leading is None else self._along(rows, self.leading)
+
+    def turned(self, directions: FloatArray) -> FloatArray:
+        if self.space is None:
+            return super().turned(directions)
+        # A mirror image of a mirror image is the original.
+        signs = _signs_in_features(self.space, self._mirrored(directions.T).T, lift=self.view.lift)
+        return directions * signs.astype(directions.dtype)
+
+    def _mirrored(self, rows: FloatArray) -> FloatArray:
+        if self.mirror is None:
+            return rows
+        normal = self.mirror.astype(rows.dtype)
+        mirrored: FloatArray = rows - np.outer(rows @ (2 * normal), normal)
+        return mirrored
+
+    def _entries(self, samples: SparseSamples) -> SparseSamples:
+        if self.view.root:
+            samples = samples.rooted
+        if self.scale is None:
+            return samples
+        return samples.standardized if self.scale is samples.deviation else samples.divided_by(self.scale)
+
+    def _implicit(self, samples: SparseSamples) -> ImplicitRows:
+        rows = ImplicitRows.of(samples.matrix, self.mean, self.constant or 0.0)
+        return rows.unit() if self.normalize else rows
+
+    def _along(self, rows: ImplicitRows, rotation: Rotation) -> FloatArray:
+        places: FloatArray = rotation.apply(rows).astype(rows.dtype)
+        if self.normalize and not self.view.low_rank:
+            to_unit_length(places, 0.0)
+        return places
+
+
+def implicit_directions(X: Any, views: Iterable[View]) -> int | None:
+    """How many leading directions whitened views of these samples keep at most; None where they keep all."""
+    if not isinstance(X, SparseSamples) or X.in_coordinates or not any(view.whitening > 0 for view in views):
+        return None
+    return IMPLICIT_DIRECTIONS if min(X.shape) > IMPLICIT_DIRECTIONS else None
+
+
+def learn_sparse(X: SparseSamples, view: View, *, normalize: bool, directions: int | None) -> SparsePreparation:
+    """The view of sparse samples."""
+    entries = X.rooted if view.root else X
+    learnt = SparsePreparation(view, normalize)
+    if view.standardize:
+        learnt, entries = replace(learnt, scale=entries.deviation), entries.standardized
+    if entries.in_coordinates:
+        space = entries.row_space
+        rest = replace(view, root=False, standardize=False)
+        in_space = Preparation.learn(entries.coordinates_in(space), rest, normalize=normalize, directions=directions)
+        if in_space.rotation is None:
+            return replace(learnt, space=space, in_space=in_space, mirror=_mirror(space, lift=view.lift))
+        signs = _signs_in_features(space, in_space.rotation, lift=view.lift).astype(in_space.rotation.dtype)
+        return replace(learnt, space=space, in_space=replace(in_space, rotation=in_space.rotation * signs))
+    learnt = replace(learnt, mean=entries.mean if view.center else None)
+    if view.lift:
+        lengths = ImplicitRows.of(entries.matrix, learnt.mean, 0.0).squared_lengths
+        learnt = replace(learnt, constant=float(np.sqrt(lengths.mean())) or 1.0)
+    if view.whitening > 0:
+        most = IMPLICIT_DIRECTIONS if directions is None else directions
+        found = LeadingDirections.of(learnt._implicit(entries), most)
+        found = found.without(found.values <= _SMALLEST * found.values[0])
+        learnt = replace(learnt, leading=found.rotation(view.whitening))
+    return learnt
+
+
+def _mirror(space: RowSpace, *, lift: bool) -> FloatArray | None:
+    """The normal of the mirror that takes the features' direction of content to that of the coordinates."""
+    of_features = content_direction(space.n_features + lift)
+    given = space.coordinates_of_direction(of_features[: space.n_features])
+    given = np.append(given, of_features[space.n_features :])
+    wanted = content_direction(len(given))
+    normal = given * np.linalg.norm(wanted) - wanted * np.linalg.norm(given)
+    length = float(np.linalg.norm(normal))
+    return normal / length if length > 0 else None
+
+
+def _signs_in_features(space: RowSpace, directions: FloatArray, *, lift: bool) -> FloatArray:
+    """The `fixed_signs` of directions that are given in coordinates; some at a time, because features may be many."""
+    step = max(1, _BLOCK_BYTES // (8 * space.n_features))
+    n_coordinates = len(directions) - lift
+    signs = [
+        fixed_signs(np.vstack([space.in_features(some[:n_coordinates]), some[n_coordinates:]]))
+        for some in (directions[:, start : start + step] for start in range(0, directions.shape[1], step))
+    ]
+    return np.concatenate(signs)
