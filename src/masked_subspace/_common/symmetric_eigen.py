@@ -1,20 +1,26 @@
-"""The one eigensolver for dense symmetric matrices.
+"""The one eigensolver for symmetric matrices.
 
 Always the divide-and-conquer driver (LAPACK's `syevd`) for all eigenpairs, and a slice where a few are wanted. Drivers
 that compute a part of the spectrum lose vectors, return NaN or fail on eigenvalues that occur many times, at sizes that
 depend on the CPU; graphs that fall into pieces, which is what subspace clustering aims at, are full of such
-eigenvalues.
+eigenvalues. A matrix that is only known by its products has its leading directions by Lanczos: they stand in for rows,
+and a direction lost among equals is replaced by another of the same energy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from masked_subspace._common.types import FloatArray
 
 # Entries this close to the largest of a vector count as equal to it: rounding differs between CPUs.
 _EQUAL = 1e-6
+# Relative error of an eigenvalue: what follows are distances and cosines in float32.
+_LANCZOS_TOL = 1e-6
 
 
 def eigenpairs(A: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -42,6 +48,16 @@ def smallest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, Float
     """The `count` smallest eigenvalues, ascending, and their vectors."""
     values, vectors = eigenpairs(A)
     return values[:count].copy(), np.ascontiguousarray(vectors[:, :count])
+
+
+def leading_eigenpairs_of_products(
+    product: Callable[[FloatArray], FloatArray], size: int, count: int
+) -> tuple[FloatArray, FloatArray]:
+    """About the `count` largest eigenvalues of the symmetric matrix that `product` multiplies by, and their vectors."""
+    operator = LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=size)
+    values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=_LANCZOS_TOL)
+    return values, vectors
 
 
 def with_fixed_signs(vectors: FloatArray) -> FloatArray:

@@ -16,10 +16,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from masked_subspace._common.sparse.kernels import Factors, product_tile, products_among, products_with
-from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
+from masked_subspace._common.symmetric_eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
 from masked_subspace._common.types import Array, BoolArray, DType, FloatArray, IndexArray, IntArray, Number
 
 # Principal directions that take the place of rows where a method needs an array of them, such as k-means.
@@ -29,8 +28,6 @@ _SMALL = 2_000
 _BLOCK_BYTES = 1 << 25
 # A rotation with more numbers than this is kept as weights of the training rows (500 directions of 50,000 features).
 _MOST_NUMBERS = 25_000_000
-# Relative error of an eigenvalue: what follows are distances and cosines in float32.
-_LANCZOS_TOL = 1e-6
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
@@ -199,9 +196,7 @@ class LeadingDirections:
         if size <= max(_SMALL, 3 * count):
             values, vectors = eigenpairs(empty._whole_product())
         else:
-            operator = LinearOperator((size, size), matvec=empty._product, matmat=empty._product, dtype=np.float64)
-            start = np.random.default_rng(0).normal(size=size)
-            values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=_LANCZOS_TOL)
+            values, vectors = leading_eigenpairs_of_products(empty._product, size, count)
         order = np.argsort(-values, kind="stable")[:count]
         kept = order[values[order] > size * _EPSILON * max(float(values.max(initial=0)), 0.0)]
         if len(kept) == 0:
