@@ -122,7 +122,7 @@ def test_signs_do_not_depend_on_rounding():
 
 
 def test_no_file_has_an_eigensolver_of_its_own():
-    """`lobpcg` of BDR refines eigenvectors it has already and checks its residual; `eigsh` of metrics gives one number."""
+    """`lobpcg` of BDR refines eigenvectors it has already and checks its residual; `eigsh` of metrics is one number."""
     import ast
     from pathlib import Path
 
