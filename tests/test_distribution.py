@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("src", "tests", "docs", "benchmarks", "examples")
-BUILT = ("site", "_build", "_pictures", "gallery", "generated")  # by `make docs`
+BUILT = ("site", "site-quick", "_build", "_build-quick", "_pictures", "gallery", "generated")  # by `make docs`
 FILES = {
     ".pre-commit-config.yaml",
     "CHANGELOG.md",
