@@ -69,6 +69,11 @@ def test_code_of_pages_is_python(page):
         ast.parse(code)
 
 
+def test_pages_of_the_guide_have_code_to_look_at():
+    texts = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "guide").glob("*.md")]
+    assert sum(bool(_PYTHON.search(text)) for text in texts) >= 8
+
+
 def test_every_example_begins_with_a_title_and_ends_in_pictures():
     examples = sorted((ROOT / "examples").rglob("plot_*.py"))
     assert len(examples) >= 14
