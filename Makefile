@@ -19,8 +19,9 @@ $(VENV)/.test: $(VENV)/.core
 demo: $(VENV)/.core
 	$(BIN)/masked-subspace demo --out demo-report
 
+# One file of tests at a time on each core.
 test: $(VENV)/.test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The numerical parts as other CPUs compute them: BLAS kernels by name, numba's code for any x86-64, numpy without
 # AVX-512, one thread and two. NUMBA_CACHE_DIR keeps that code apart from this machine's.

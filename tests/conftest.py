@@ -25,8 +25,8 @@ for search in ("exact", "approximate"):
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    if session.config.option.collectonly:
-        return
+    if session.config.option.collectonly or hasattr(session.config, "workerinput"):
+        return  # the workers of pytest-xdist start after the process that has compiled for them
     done = subprocess.run([sys.executable, "-c", _FITS], cwd=Path(__file__).parent, capture_output=True, text=True)
     if done.returncode:
         warnings.warn(f"kernels were not compiled beforehand: {done.stderr}", stacklevel=1)
