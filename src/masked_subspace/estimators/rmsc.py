@@ -37,11 +37,9 @@ from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.judge import yardsticks
 from masked_subspace.rounds.low_rank import (
     CLEAR_GAP,
-    HIGHEST,
     ClosedForm,
     Rank,
-    cuts_of_ranks,
-    low_rank_rows,
+    clearest_cuts,
     number_of_low_rank,
 )
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
@@ -243,10 +241,12 @@ class RMSC(MaskedClusterer):
     def _cluster_into(self, task: Task, seen: _Seen | None) -> Fit:
         """K clusters; `seen` is what was represented while K was looked for."""
         if self.view == "low-rank":
-            return self._closed_form(task, self._cuts_of_ranks(task.X, task.seed), [])
+            return self._closed_form(task, clearest_cuts(task.X, self.n_clusters_, task.seed, asked=True), [])
         if self.view != "auto" or not self.normalize:
             return self._ensemble(task, [self._one_view()], None, [])
-        ranks = self._cuts_of_ranks(task.X, task.seed) if self._leaves_the_model_open() else None
+        ranks = None
+        if self._leaves_the_model_open():
+            ranks = clearest_cuts(task.X, self.n_clusters_, task.seed, asked=False)
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
             return self._closed_form(task, ranks, [])
         ways = self._judge(task, seen)
@@ -359,14 +359,6 @@ class RMSC(MaskedClusterer):
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
         strength = None if way is None else way.strength_of(played.last.labeling.labels)
         return Fit(task.X, preparation, rows, played, choices, outliers, strength)
-
-    def _cuts_of_ranks(self, X: FloatArray, seed: int) -> tuple[Preparation, list[Rank]] | None:
-        """Cuts of the closed form, the clearest gap first; None where the data are not of low rank."""
-        found = [
-            (preparation, cuts_of_ranks(directions, self.n_clusters_, seed))
-            for preparation, directions in low_rank_rows(X, HIGHEST * self.n_clusters_, only_if_low=self.view == "auto")
-        ]
-        return max(found, key=lambda one: one[1][0].gap, default=None)
 
     def _closed_form(self, task: Task, found: tuple[Preparation, list[Rank]] | None, choices: list[Record]) -> Fit:
         assert found is not None

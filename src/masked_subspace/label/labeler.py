@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -18,7 +19,7 @@ from masked_subspace.label.embedding import Components, spectral_embedding
 from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.group_assignment import GroupAssigner
 from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
-from masked_subspace.label.modularity import link_shares, modularity_cut
+from masked_subspace.label.modularity import ManyCuts, link_shares, modularity_cut
 from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
 from masked_subspace.label.prediction import leading_rows
 from masked_subspace.masks.base import row_blocks
@@ -145,12 +146,43 @@ def label_graph(
     if cut_for(cut, W.shape[0]) == "modularity":
         return _label_by_modularity(W, n_clusters, evidence, seed)
     order = evidence.order
-    embedding = spectral_embedding(in_order(W, order), n_clusters, n_components, seed, evidence.n_threads)
-    vectors, placed = put_back(embedding.vectors, order), put_back(embedding.placed, order)
+    vectors, placed = _embedded(in_order(W, order), order, n_clusters, n_components, seed, evidence.n_threads)
     if evidence.known is not None:
         W = graph_with_pairs(W, evidence.known)
     labels = label_rows(vectors, placed, W, n_clusters, evidence, seed, n_init)
     return Labeling(labels, W, vectors)
+
+
+def labels_of_cuts(
+    W: csr_array,
+    cuts: Sequence[tuple[str, int]],
+    n_components: Components,
+    evidence: Evidence,
+    seed: int,
+    n_init: int | None = None,
+) -> list[IntArray]:
+    """Labels of one graph by several cuts, each (which cut, how many parts), as `label_graph` gives them without known
+    pairs. The graph is put in order once, and the cuts by modularity share their communities."""
+    order = evidence.order
+    ordered = in_order(W, order)
+    communities = ManyCuts(ordered, seed)
+    found = []
+    for cut, parts in cuts:
+        if cut_for(cut, W.shape[0]) == "modularity":
+            labels = _placed(put_back(communities.cut(parts), order), parts, evidence, seed)
+        else:
+            vectors, placed = _embedded(ordered, order, parts, n_components, seed, evidence.n_threads)
+            labels = label_rows(vectors, placed, W, parts, evidence, seed, n_init)
+        found.append(numbered_by_appearance(labels))
+    return found
+
+
+def _embedded(
+    ordered: csr_array, order: Positions, n_clusters: int, n_components: Components, seed: int, n_threads: int
+) -> tuple[FloatArray, BoolArray]:
+    """The spectral embedding of a graph `in_order`, as the samples stand, and which of them it places."""
+    embedding = spectral_embedding(ordered, n_clusters, n_components, seed, n_threads)
+    return put_back(embedding.vectors, order), put_back(embedding.placed, order)
 
 
 def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed: int) -> Labeling:
@@ -162,19 +194,23 @@ def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed
     if known is not None:
         W = graph_with_pairs(W, known)
     order = evidence.order
-    labels: IntArray = put_back(modularity_cut(in_order(W, order), n_clusters, seed), order)
-    placed = labels >= 0
-    if placed.sum() < max(n_clusters, 0.5 * len(placed)):
-        # Most samples are isolated: the rows themselves say more than the graph does.
-        labels = put_back(cluster_rows(as_array(evidence.X[order]), n_clusters, seed, None, evidence.n_threads), order)
-    else:
-        attach_to_nearest(labels, placed, evidence.X)
-        labels = _split_by_rows(labels, n_clusters, evidence, seed)
+    labels = _placed(put_back(modularity_cut(in_order(W, order), n_clusters, seed), order), n_clusters, evidence, seed)
     if known is None:
         labels = numbered_by_appearance(labels)
     else:
         labels = _with_known(labels, labels, W, known, n_clusters, evidence.hard)
     return Labeling(labels, W, link_shares(W, labels, n_clusters))
+
+
+def _placed(labels: IntArray, n_clusters: int, evidence: Evidence, seed: int) -> IntArray:
+    """K clusters that hold all samples, of communities that leave some with −1."""
+    placed = labels >= 0
+    if placed.sum() < max(n_clusters, 0.5 * len(placed)):
+        # Most samples are isolated: the rows themselves say more than the graph does.
+        order = evidence.order
+        return put_back(cluster_rows(as_array(evidence.X[order]), n_clusters, seed, None, evidence.n_threads), order)
+    attach_to_nearest(labels, placed, evidence.X)
+    return _split_by_rows(labels, n_clusters, evidence, seed)
 
 
 def _split_by_rows(labels: IntArray, n_clusters: int, evidence: Evidence, seed: int) -> IntArray:

@@ -21,16 +21,18 @@ def predicted_labels(samples: FloatArray, labels: IntArray, n_clusters: int, fol
     distance = np.full((len(samples), n_clusters), np.inf)
     for left_out in range(int(fold.max()) + 1):
         train = fold != left_out
-        for cluster in range(n_clusters):
-            members = samples[train & (labels == cluster)]
-            if len(members) > 1:
-                distance[~train, cluster] = _squared_distance(members, samples[~train])
+        members = [samples[train & (labels == cluster)] for cluster in range(n_clusters)]
+        fitted = [cluster for cluster in range(n_clusters) if len(members[cluster]) > 1]
+        if fitted:
+            others = np.flatnonzero(~train)
+            subspaces = [_affine_subspace(members[cluster]) for cluster in fitted]
+            distance[others[:, None], np.array(fitted)] = _squared_distances(samples[others], subspaces)
     nearest: IntArray = distance.argmin(axis=1)
     return nearest
 
 
-def _squared_distance(members: FloatArray, others: FloatArray) -> FloatArray:
-    """From each of the others to the affine subspace of the members."""
+def _affine_subspace(members: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The mean of the members and, as columns, the directions that hold nine tenths of their energy, nine at most."""
     mean = members.mean(axis=0)
     centred = members - mean
     wide = centred.shape[0] <= centred.shape[1]
@@ -41,8 +43,18 @@ def _squared_distance(members: FloatArray, others: FloatArray) -> FloatArray:
     basis = vectors[:, :rank]
     if wide:
         basis = centred.T @ basis / np.sqrt(np.maximum(values[:rank], np.finfo(members.dtype).tiny))
-    shifted = others - mean
-    squared: FloatArray = (shifted**2).sum(axis=1) - ((shifted @ basis) ** 2).sum(axis=1)
+    return mean, basis
+
+
+def _squared_distances(rows: FloatArray, subspaces: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
+    """‖x − m‖² − ‖Bᵀ(x − m)‖² from each row to each affine subspace (m, B), by two products for all of them."""
+    means, bases = np.array([mean for mean, _ in subspaces]), np.hstack([basis for _, basis in subspaces])
+    middle = means.mean(axis=0)
+    rows, means = rows - middle, means - middle
+    along = rows @ bases - np.concatenate([mean @ basis for mean, (_, basis) in zip(means, subspaces, strict=True)])
+    starts = np.cumsum([0, *(basis.shape[1] for _, basis in subspaces[:-1])])
+    inside = np.add.reduceat(along**2, starts, axis=1)
+    squared: FloatArray = (rows**2).sum(axis=1)[:, None] - 2 * rows @ means.T + (means**2).sum(axis=1) - inside
     return squared
 
 

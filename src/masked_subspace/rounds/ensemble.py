@@ -22,7 +22,7 @@ from masked_subspace._common.progress import Events, iteration_reporter
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import agreement_with, consensus_embedding
 from masked_subspace.label.graph import affinity_matrix
-from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_graph, label_rows
+from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows, labels_of_cuts
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask
 from masked_subspace.metrics import adjusted_rand_index
@@ -117,23 +117,27 @@ class Ensemble:
             agreement_with(labeling.labels, ballot.votes),
         )
 
-    def vote(self, graphs: list[csr_array], cuts: Sequence[Cut]) -> list[IntArray]:
-        """Each graph cut in each way; graphs share the threads, each of them using one."""
+    def vote(self, graphs: list[csr_array], cuts: Sequence[Cut]) -> list[list[IntArray]]:
+        """Of each graph the labels of each cut; graphs share the threads, each of them using one."""
         alone = replace(self.evidence, n_threads=1, known=None)
         tasks = [
-            delayed(label_graph)(
-                graph, cut.parts(self.n_clusters, graph.shape[0]), self.n_components, alone, self.seed, 5, cut.kind
+            delayed(labels_of_cuts)(
+                graph,
+                [(cut.kind, cut.parts(self.n_clusters, graph.shape[0])) for cut in cuts],
+                self.n_components,
+                alone,
+                self.seed,
+                5,
             )
             for graph in graphs
-            for cut in cuts
         ]
-        labeled: list[Labeling] = Parallel(n_jobs=self.evidence.n_threads, backend="threading")(tasks)
-        return [one.labels for one in labeled]
+        found: list[list[IntArray]] = Parallel(n_jobs=self.evidence.n_threads, backend="threading")(tasks)
+        return found
 
     def ask(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         """Members represent under the mask; their graphs are cut."""
         ballot = self.represent(number, mask, events)
-        return replace(ballot, votes=self.vote(ballot.graphs, self.cuts))
+        return replace(ballot, votes=together(self.vote(ballot.graphs, self.cuts)))
 
     def represent(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         """What members find under the mask, before any cut: it does not depend on the number of clusters."""
@@ -144,12 +148,12 @@ class Ensemble:
         return Ballot(members, solutions, graphs, [])
 
     def recast(self, ballot: Ballot) -> Ballot:
-        """A ballot of members with one setting, with the links and cuts of this ensemble."""
+        """A ballot of members with one setting, with the links of this ensemble, before any cut."""
         each = self._members_a_look()
         links = [self.links[place % each % len(self.links)] for place in range(len(ballot.members))]
         members = [replace(member, n_links=count) for member, count in zip(ballot.members, links, strict=True)]
         graphs = ballot.graphs if members == ballot.members else self._graphs(members, ballot.solutions)
-        return Ballot(members, ballot.solutions, graphs, self.vote(graphs, self.cuts))
+        return Ballot(members, ballot.solutions, graphs, [])
 
     def _members_a_look(self) -> int:
         return len(self.links) if self.n_members is None else max(1, self.n_members // len(self.looks))
@@ -196,7 +200,7 @@ class Ensemble:
             ballot.members + members,
             ballot.solutions + solutions,
             ballot.graphs + graphs,
-            ballot.votes + self.vote(graphs, self.cuts),
+            ballot.votes + together(self.vote(graphs, self.cuts)),
         )
 
     def _graphs(self, members: Sequence[Member], solutions: Sequence[SolverResult]) -> list[csr_array]:
@@ -207,6 +211,11 @@ class Ensemble:
 
     def _a_vote_a_graph(self, ballot: Ballot) -> list[IntArray]:
         return ballot.votes[:: len(self.cuts)]
+
+
+def together(votes: list[list[IntArray]]) -> list[IntArray]:
+    """The votes of all graphs in one list, graph by graph."""
+    return [vote for of_graph in votes for vote in of_graph]
 
 
 def consensus(ballot: Ballot, n_clusters: int, evidence: Evidence, seed: int) -> Labeling:

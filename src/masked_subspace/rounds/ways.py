@@ -17,7 +17,7 @@ from masked_subspace._common.progress import Events
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consensus
+from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Look, consensus, together
 from masked_subspace.rounds.judge import agreement, strength_of, yardsticks
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS, View
@@ -42,7 +42,7 @@ _ONE_VIEW = 1.15
 # (ORL, Palm); on digits, where it costs up to .15, it leads or trails by 5 % at random.
 _WHITENED = 1.06
 # What the judge compares in each view: links and cuts that err differently.
-_JUDGED_CUTS = (Cut("modularity"),)
+_JUDGED_CUT = Cut("modularity")
 _JUDGED_SPECTRAL, _JUDGED_FINER = Cut("spectral"), Cut("modularity", 1.5)
 
 
@@ -177,17 +177,27 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe) -> li
     ways = []
     for family in families:
         ensemble = replace(family.ensemble, n_clusters=recipe.n_clusters, cuts=recipe.cuts, links=recipe.links)
-        ballot = ensemble.recast(family.ballot)
+        recast = ensemble.recast(family.ballot)
+        cuts = list(ensemble.cuts)
         other = _JUDGED_SPECTRAL if len(X) <= MODULARITY_FROM else _JUDGED_FINER
-        judged = ensemble.vote(ballot.graphs, _JUDGED_CUTS) + ensemble.vote(_middle(ballot), (other,))
+        # What the judge compares may be among what votes: each graph is cut once in each way.
+        wanted = list(dict.fromkeys([*cuts, _JUDGED_CUT, *([other] if other in cuts else [])]))
+        found = ensemble.vote(recast.graphs, wanted)
+        ballot = replace(recast, votes=together([votes[: len(cuts)] for votes in found]))
+        judged = [votes[wanted.index(_JUDGED_CUT)] for votes in found]
+        middle = _middle(recast)
+        if other in cuts:
+            judged += [found[place][wanted.index(other)] for place in middle]
+        else:
+            judged += together(ensemble.vote([recast.graphs[place] for place in middle], [other]))
         labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
         strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed)
         ways.append(Way(family.name, family.views, agreement(judged), strength, ensemble, ballot, labels, samples))
     return sorted(ways, key=lambda way: -way.score)
 
 
-def _middle(ballot: Ballot) -> list[csr_array]:
-    """Of each view the graph with the middle number of links."""
+def _middle(ballot: Ballot) -> list[int]:
+    """Places of the graphs with the middle number of links: one of each view."""
     links = sorted({member.n_links for member in ballot.members})
     wanted = links[len(links) // 2]
-    return [graph for member, graph in zip(ballot.members, ballot.graphs, strict=True) if member.n_links == wanted]
+    return [place for place, member in enumerate(ballot.members) if member.n_links == wanted]
