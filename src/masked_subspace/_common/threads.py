@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import Protocol, TypeVar
 
 from joblib import cpu_count, effective_n_jobs
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -26,6 +28,18 @@ def thread_count(n_jobs: int | None) -> int:
     return max(1, min(int(cpu_count()), int(allowed))) if allowed.isdigit() else max(1, int(cpu_count()))
 
 
+def limited_threads(limits: int, user_api: str | None = None) -> AbstractContextManager[object]:
+    """`threadpoolctl.threadpool_limits`, whose look for libraries (4 ms, fifty times a fit) is made once for the
+    modules that are loaded."""
+    limited: AbstractContextManager[object] = _controller(len(sys.modules)).limit(limits=limits, user_api=user_api)
+    return limited
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
+    return ThreadpoolController()
+
+
 class OrderedMap(Protocol):
     """`map`, all results at once and in order."""
 
@@ -35,7 +49,7 @@ class OrderedMap(Protocol):
 @contextmanager
 def ordered_map(n_threads: int) -> Iterator[OrderedMap]:
     """A `map` over threads. BLAS stays on one thread in each: its own threads would fight with these."""
-    with threadpool_limits(limits=1, user_api="blas"):
+    with limited_threads(limits=1, user_api="blas"):
         if n_threads == 1:
             yield _in_turn
             return

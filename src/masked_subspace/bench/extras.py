@@ -21,7 +21,8 @@ GROWTH_SIZES = (500, 1000, 2000, 4000, 8000)
 def peers(sizes: tuple[int, ...], seed: int = 0) -> list[Row]:
     """scikit-learn's SpectralClustering and KMeans on the same rows, beside our solver."""
     from sklearn.cluster import KMeans, SpectralClustering
-    from threadpoolctl import threadpool_limits
+
+    from masked_subspace._common.threads import limited_threads
 
     rows: list[Row] = []
     for n in sizes:
@@ -30,7 +31,7 @@ def peers(sizes: tuple[int, ...], seed: int = 0) -> list[Row]:
             SpectralClustering(10, affinity="nearest_neighbors", random_state=seed),
             KMeans(10, n_init=10, random_state=seed),
         ):
-            with threadpool_limits(limits=1), stopwatch() as seconds:
+            with limited_threads(limits=1), stopwatch() as seconds:
                 model.fit(X)
             rows.append({"peer": type(model).__name__, "n": n, **seconds})
     return rows

@@ -11,9 +11,9 @@ from typing import Literal, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, FloatArray, Record
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.plain import plain_iterations
@@ -78,7 +78,7 @@ def measure_plain(case: Case, X: FloatArray, y: Array, ours: SolverResult) -> Ro
     iterations = plain_iterations(X.astype(np.float64), case.settings, prices)
     each: list[float] = []
     Q = np.zeros((0, 0))
-    with threadpool_limits(limits=1):
+    with limited_threads(limits=1):
         while case.plain_iterations is None or len(each) < case.plain_iterations:
             with stopwatch() as seconds:
                 step = next(iterations, None)

@@ -17,14 +17,13 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.compilation import compiling_is_said
 from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.reporting import ReportMixin
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import thread_count
+from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.transaction import all_or_nothing
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
 from masked_subspace._common.validation import Interval, StrOptions
@@ -205,7 +204,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._forget_some_fits()
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
-        with threadpool_limits(1), compiling_is_said():
+        with limited_threads(1), compiling_is_said():
             fit = self._cluster(task)
             self._set_fitted(fit)
         self._warn_if_not_converged(fit.rounds.last.solution)

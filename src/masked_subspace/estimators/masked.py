@@ -10,12 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.content_order import content_order, drawn_by_content
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import thread_count
+from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
@@ -81,7 +80,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         graph = check_graph(X, self.n_clusters, "X")
         check_n_features(self, graph, reset=True)
         known = known_of(graph.shape[0])
-        with threadpool_limits(1):
+        with limited_threads(1):
             self._set_fitted(self._cut(graph, known))
         return self
 
@@ -133,7 +132,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
             return X
         refuse_unknown_rows(X)
         warn_of_unknown_features(X)
-        with threadpool_limits(1):
+        with limited_threads(1):
             self._completion = Completion.learn(X, seed=seed, n_threads=thread_count(self.n_jobs))
             self.completed_: FloatArray = self._completion.apply(X)
         self.n_missing_ = self._completion.n_missing
@@ -149,7 +148,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
             self._completion = Completion.learn(
                 np.asarray(self._samples), seed=self._completion, n_threads=thread_count(self.n_jobs)
             )
-        with threadpool_limits(1):
+        with limited_threads(1):
             return self._completion.apply(X.astype(self._rows.dtype, copy=False))
 
     def _check_settings(self, X: FloatArray) -> None:
@@ -304,7 +303,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         return found
 
     def _votes_for(self, rows: Rows, new_rows: Rows) -> csr_array:
-        with threadpool_limits(1):
+        with limited_threads(1):
             return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=thread_count(self.n_jobs))
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:

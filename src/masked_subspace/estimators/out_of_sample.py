@@ -9,11 +9,10 @@ from scipy.sparse import csr_array
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import thread_count
+from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.sparse_subspaces import SparseSubspace
@@ -81,7 +80,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
     def _voters(self, X: FloatArray) -> csr_array:
         """Row i: the shares of the training samples that rebuild row i of X."""
-        with threadpool_limits(1):
+        with limited_threads(1):
             return voters_of(
                 self._rows,
                 self._preparation.apply(X),
@@ -229,7 +228,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
     def _fitted_subspaces(self) -> list[Subspace]:
         if self._subspaces is None:
-            with threadpool_limits(1):
+            with limited_threads(1):
                 samples = self._samples if isinstance(self._samples, SparseSamples) else np.asarray(self._samples)
                 self._subspaces = subspaces_of(samples, self._labels_of_all, int(self._labels_of_all.max()) + 1)
         return self._subspaces

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace._common.provenance import code_version, provenance
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, Record
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.results import as_json
@@ -92,7 +92,7 @@ def identity(cell: Cell, trial: Trial) -> Record:
 def fit_estimator(fit: FitSetting, X: Array, n_clusters: int, seed: int, threads: int) -> BaseEstimator:
     """A fitted estimator, its first mask coming from another fit's labels if the setting says so."""
     estimator = prepared_estimator(fit, X, n_clusters, seed, threads)
-    with warnings.catch_warnings(), threadpool_limits(limits=threads):
+    with warnings.catch_warnings(), limited_threads(limits=threads):
         warnings.simplefilter("ignore")
         return estimator.fit(X)
 
@@ -112,7 +112,7 @@ def compute(cell: Cell, trial: Trial, threads: int) -> Record:
     estimator = prepared_estimator(cell.fit, trial.X, trial.n_clusters, cell.trial, threads)
     facts = provenance(threads)
     reset_peak()
-    with warnings.catch_warnings(record=True) as caught, threadpool_limits(limits=threads):
+    with warnings.catch_warnings(record=True) as caught, limited_threads(limits=threads):
         warnings.simplefilter("always")
         started, cpu_started = time.perf_counter(), time.process_time()
         estimator.fit(trial.X)

@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.kmeans_seeding import SpreadCentres
 
@@ -39,7 +39,7 @@ def cluster_rows(
         rows = rows.astype(np.float64)
     rows = _distinct_enough(rows, n_clusters, seed)
     # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
-    with threadpool_limits(1 if small else n_threads):
+    with limited_threads(1 if small else n_threads):
         if small:
             model = _restarted(n_clusters, n_init or restarts_for(len(rows)), seed)
         else:

@@ -11,9 +11,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.peak_memory import peak_bytes
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array
 from masked_subspace.parallel.engine import Block, Result, Shared
 from masked_subspace.parallel.mapped import MappedArray
@@ -177,6 +177,6 @@ def _forget(future: Future) -> None:
 def _on_worker(work: Work, light: Any, places: Places, block: object) -> tuple[object, str, int]:
     arrays = {name: place.open() if isinstance(place, MappedArray) else place for name, place in places.items()}
     shared = replace(light, **arrays) if arrays else light
-    with threadpool_limits(limits=1, user_api="blas"):
+    with limited_threads(limits=1, user_api="blas"):
         result = work(shared, block)
     return result, f"process {os.getpid()}", peak_bytes()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from threadpoolctl import threadpool_limits
+from masked_subspace._common.threads import limited_threads
 
 Shared = TypeVar("Shared")
 Block = TypeVar("Block")
@@ -63,7 +63,7 @@ class SerialEngine(Engine):
     shares_memory = True  # work may leave something in `shared` for a later call
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
-        with threadpool_limits(limits=1, user_api="blas"):
+        with limited_threads(limits=1, user_api="blas"):
             for block in blocks:
                 yield work(shared, block)
 
@@ -94,7 +94,7 @@ class ThreadEngine(Engine):
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         waiting: deque[Future[Result]] = deque()
-        with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(self.n_threads) as pool:
+        with limited_threads(limits=1, user_api="blas"), ThreadPoolExecutor(self.n_threads) as pool:
             try:
                 for block in blocks:
                     waiting.append(pool.submit(work, shared, block))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.threads import limited_threads
 from masked_subspace.parallel.engine import Block, Result, Shared
 
 
 def _limited(work: Callable[[Shared, Block], Result], shared: Shared, block: Block) -> Result:
-    with threadpool_limits(limits=1, user_api="blas"):
+    with limited_threads(limits=1, user_api="blas"):
         return work(shared, block)
 
 

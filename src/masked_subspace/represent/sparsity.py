@@ -36,7 +36,6 @@ _NARROW = 0.005  # a bracket of ln λ that is not worth dividing
 _MOST_SOLVES = 30
 # The curve: penalties (in units of the mean squared norm) over the range from which members are drawn.
 _CURVE_PENALTIES = 10.0 ** np.array([0.5, 1.0, 1.5])
-_CURVE_LINKS = (12.0, 44.0)
 _CURVE_START = -7  # log2 of the first λ over its upper limit
 _CURVE_END = -22
 
@@ -101,9 +100,9 @@ class CandidateStep:
     the wanted number of candidates stays. Four links at the end for one of the dense rule's was chosen by accuracy on
     one large set, MNIST's scattering features (docs/findings/scaling.md).
 
-    Members of an ensemble ask for many penalties. One curve of links against λ at three penalties, made once, tells
-    each of them where to look; the answer is still a λ that was tried and kept the links wanted, so that it depends on
-    (μ₀, links) and not on who asked before.
+    Members of an ensemble ask for many penalties. One curve of links against λ at three penalties, measured where it is
+    asked, tells each of them where to look; the answer is still a λ that was tried and kept the links wanted, so that
+    it depends on (μ₀, links) and not on who asked before.
     """
 
     def __init__(
@@ -125,7 +124,7 @@ class CandidateStep:
         self._affine = affine
         self._unit = float(self._small.energy.mean())
         self._most = 0.5 * self._unit  # above ½‖x‖² no link is worth its price
-        self._curve: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._curve: dict[tuple[int, int], float] = {}
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
         """λ for about `4·links` candidates a sample at the end."""
@@ -171,27 +170,25 @@ class CandidateStep:
         """ln λ where the curve has these links, between its penalties; beyond them the nearest one's."""
         powers = np.log(_CURVE_PENALTIES)
         place = float(np.clip(np.interp(np.log(penalty / self._unit), powers, range(len(powers))), 0, len(powers) - 1))
-        below, above = self._curve_at(int(np.floor(place))), self._curve_at(int(np.ceil(place)))
-        low, high = (float(np.interp(-wanted, -links, prices)) for links, prices in (below, above))
+        low, high = (self._price_on_curve(number, wanted) for number in (int(np.floor(place)), int(np.ceil(place))))
         return float(low + (place - np.floor(place)) * (high - low))
 
-    def _curve_at(self, number: int) -> tuple[FloatArray, FloatArray]:
-        """At one penalty of the curve: links, falling, and ln λ, from few links to many in steps of a factor 2."""
-        if number not in self._curve:
-            self._curve[number] = self._measured_curve(float(_CURVE_PENALTIES[number]) * self._unit)
-        return self._curve[number]
-
-    def _measured_curve(self, penalty: float) -> tuple[FloatArray, FloatArray]:
-        few, many = _CURVE_LINKS
-        points: dict[int, float] = {}
+    def _price_on_curve(self, number: int, wanted: float) -> float:
+        """ln λ with these links at one penalty of the curve, between λ a factor 2 apart; only these are measured."""
         power = _CURVE_START
-        while power <= 0 and points.get(power - 1, np.inf) > few:
-            points[power] = self.kept(self._most * 2.0**power, penalty)[0]
-            power += 1
-        power = _CURVE_START - 1
-        while power >= _CURVE_END and points[power + 1] < many:
-            points[power] = self.kept(self._most * 2.0**power, penalty)[0]
-            power -= 1
-        powers = np.array(sorted(points))
-        links = np.minimum.accumulate([points[power] for power in powers.tolist()])
-        return links, np.log(self._most) + powers * np.log(2.0)
+        if self._links_at(number, power) > wanted:
+            while power < 0 and self._links_at(number, power + 1) > wanted:
+                power += 1
+        else:
+            while power > _CURVE_END and self._links_at(number, power) <= wanted:
+                power -= 1
+        more, fewer = self._links_at(number, power), self._links_at(number, min(power + 1, 0))
+        share = np.clip((more - wanted) / (more - fewer), 0, 1) if more > fewer else 0.0
+        return float(np.log(self._most) + (power + share) * np.log(2.0))
+
+    def _links_at(self, number: int, power: int) -> float:
+        """Links that stay at a penalty of the curve and λ = 2^power of its upper limit."""
+        if (number, power) not in self._curve:
+            penalty = float(_CURVE_PENALTIES[number]) * self._unit
+            self._curve[number, power] = self.kept(self._most * 2.0**power, penalty)[0]
+        return self._curve[number, power]

@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.compilation import compile_once
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import DType, FloatArray, IntArray, Record
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.affine import onto_affine
@@ -66,7 +66,7 @@ def solve_dense(
     order: IntArray = np.arange(n_samples)
     outcome: Outcome | None = None
     if prices is not None and spectrum.rank > 0:
-        with threadpool_limits(limits=n_threads):
+        with limited_threads(limits=n_threads):
             problem = LazyProblem.of(settings, spectrum, *prices, patient=path == "lazy")
         try:
             outcome = run(ranges, lambda *limits: LazyPass(problem, np.arange(*limits)), settings, n_threads, progress)
@@ -84,7 +84,7 @@ def solve_dense(
             paused = perf_counter()
             _compile("lazy", np.dtype(np.float64), settings)
             begin += perf_counter() - paused
-            with threadpool_limits(limits=n_threads):
+            with limited_threads(limits=n_threads):
                 problem = LazyProblem.of(settings, spectrum.double, *prices, patient=True)
             decide_again(outcome, places, problem, n_threads)
             details["near_ties"] = len(places)

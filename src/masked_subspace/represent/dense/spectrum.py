@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, FloatArray
 
 _SMALL = 2000  # a Gram matrix up to this size is factored by one thread in a second or two
@@ -39,7 +39,7 @@ class Spectrum:
         """
         X = np.asarray(X)
         # On a busy machine BLAS threads wait for each other: half a second where one needs a sixth.
-        with threadpool_limits(limits=n_threads if min(X.shape) > _SMALL else 1):
+        with limited_threads(limits=n_threads if min(X.shape) > _SMALL else 1):
             return cls._of(X)
 
     @classmethod

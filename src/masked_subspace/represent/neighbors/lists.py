@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
+from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, IndexArray, IntArray, RandomSeed
 from masked_subspace.parallel.active import active_engine
 from masked_subspace.parallel.blocks import block_ranges
@@ -142,7 +142,7 @@ def list_centres(
     """Centres of the lists by k-means on a sample of the rows, which is scaled to unit length in place."""
     sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
     # One thread: with more, sums in another order could move a centre and with it a label.
-    with threadpool_limits(limits=1):
+    with limited_threads(limits=1):
         means = KMeans(n_lists, init="random", n_init=1, max_iter=10, random_state=random).fit(sample)
     return np.asarray(means.cluster_centers_, dtype=np.float32)
 
