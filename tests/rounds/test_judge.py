@@ -56,13 +56,14 @@ def test_every_family_is_made_of_views():
     assert {view for views in FAMILIES.values() for view in views} <= set(VIEWS)
 
 
-@pytest.mark.parametrize(("load", "least"), [(load_wine, 0.85), (load_breast_cancer, 0.9)])
-def test_tables_are_seen_standardized(load, least):
+@pytest.mark.parametrize(("load", "least"), [(load_wine, 0.92), (load_breast_cancer, 0.92)])
+def test_tables_are_seen_with_their_features_on_one_scale(load, least):
     data = load()
     X = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
     model = RMSC(len(data.target_names), random_state=0, n_jobs=1).fit(X)
     taken = [record for record in model.choices_ if record["taken"]]
-    assert [record["way"] for record in taken] == ["standardized"]
+    # Their features were given on one scale: distances are standardized ones.
+    assert [record["way"] for record in taken] in (["standardized"], ["near"])
     assert clustering_accuracy(data.target, model.labels_) > least
     scored = [record for record in model.choices_ if "score" in record]
     assert taken[0]["score"] == max(record["score"] for record in scored)

@@ -25,12 +25,13 @@ from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.consensus import shares_of_votes
 from masked_subspace.label.labeler import cut_for, in_order, put_back
 from masked_subspace.label.modularity import link_shares, modularity_cut
+from masked_subspace.label.separation import separation
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
-from masked_subspace.rounds.judge import strength_of, yardsticks
+from masked_subspace.rounds.judge import FEATURES_OF_A_TABLE, strength_of, yardsticks
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
+_SEPARATED = 1_000
 
 
 def _fitted_on_arrays(model: MaskedClusterer) -> bool:
@@ -209,7 +211,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
             self.labels_ = np.where(self.certainty_ >= self.min_certainty, labels, -1)
 
     def _how_real(self, fit: Fit) -> float:
-        """Agreement × prediction strength of the final labels; below the limit the fit warns.
+        """Agreement × prediction strength of the final labels, × separation in few features; below the limit the fit
+        warns.
 
         One member has nobody to agree with: its graph is cut by modularity too. Of a graph that was given no samples
         are known, and agreement alone counts.
@@ -226,7 +229,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
             strength = strength_of(yardsticks(fit.X[chosen]), labels[chosen], self.n_clusters_)
-        structure = float(np.clip(agreed, 0, 1)) * strength
+        structure = float(np.clip(agreed, 0, 1)) * strength * self._apart(fit)
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
                 f"The clusters may not be real: structure_ is {structure:.2f} (1 is certain, below "
@@ -236,6 +239,16 @@ class MaskedClusterer(SelfExpressiveClusterer):
                 stacklevel=5,
             )
         return structure
+
+    def _apart(self, fit: Fit) -> float:
+        """How far the clusters of a table of few features stand apart; 1 for other data."""
+        X = fit.X
+        if X is None or isinstance(X, SparseSamples) or X.shape[1] > FEATURES_OF_A_TABLE:
+            return 1.0
+        chosen = drawn_by_content(X, _SEPARATED, np.random.default_rng(0))
+        rows = np.asarray(X[chosen], dtype=np.float64)
+        deviation = rows.std(axis=0)
+        return separation(rows / np.where(deviation > 0, deviation, 1), self._labels_of_all[chosen])
 
     @available_if(_fitted_on_arrays)
     def predict_proba(self, X: MatrixLike) -> FloatArray:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed, Record
 from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
@@ -330,8 +331,10 @@ class RMSC(MaskedClusterer):
             view = self._one_view()
             return _Seen(X, [family_of(view.name, [view], X, recipe, evidence, task.events)])
 
+        distances = self._leaves_the_model_open() and not isinstance(X, SparseSamples)
+
         def permitted(view: View) -> bool:
-            return self.center or not view.center
+            return (self.center or not view.center) and (distances or not view.by_distance)
 
         return _Seen(X, families_of(X, recipe, evidence, task.events, permitted=permitted))
 

@@ -39,7 +39,9 @@ def _affine_subspace(members: FloatArray) -> tuple[FloatArray, FloatArray]:
     values, vectors = eigenpairs(centred @ centred.T if wide else centred.T @ centred)
     values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
     share = np.cumsum(values) / max(float(values.sum()), np.finfo(float).tiny)
-    rank = min(int(np.searchsorted(share, _ENERGY)) + 1, _MOST_DIRECTIONS, len(members) - 1)
+    # In few features nothing would be left outside a subspace that holds the energy: half of them are its own at most.
+    most = min(_MOST_DIRECTIONS, len(members) - 1, members.shape[1] // 2)
+    rank = min(int(np.searchsorted(share, _ENERGY)) + 1, most)
     basis = vectors[:, :rank]
     if wide:
         basis = centred.T @ basis / np.sqrt(np.maximum(values[:rank], np.finfo(members.dtype).tiny))
@@ -53,7 +55,7 @@ def _squared_distances(rows: FloatArray, subspaces: list[tuple[FloatArray, Float
     rows, means = rows - middle, means - middle
     along = rows @ bases - np.concatenate([mean @ basis for mean, (_, basis) in zip(means, subspaces, strict=True)])
     starts = np.cumsum([0, *(basis.shape[1] for _, basis in subspaces[:-1])])
-    inside = np.add.reduceat(along**2, starts, axis=1)
+    inside = np.add.reduceat(along**2, starts, axis=1) if bases.shape[1] else 0.0
     squared: FloatArray = (rows**2).sum(axis=1)[:, None] - 2 * rows @ means.T + (means**2).sum(axis=1) - inside
     return squared
 

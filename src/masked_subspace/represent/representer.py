@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from masked_subspace.represent.dense.spectrum import Spectrum
+    from masked_subspace.represent.nearest import NearestRepresenter
     from masked_subspace.represent.sparse.products import Products
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 
@@ -115,6 +116,12 @@ class MaskedRepresenter(BaseEstimator):
             neighbours = PatternMask(_pattern_of(_candidates(self, X, known, threads, seed)))
             permissions = neighbours if permissions.diagonal_only else AllOf([neighbours, permissions])
         return DenseRepresenter(X, template, permissions, threads, seed)
+
+    def nearest(self, X: FloatArray, seed: int = 0) -> NearestRepresenter:
+        """The nearest samples in the place of those that rebuild a sample (represent/nearest.py)."""
+        from masked_subspace.represent.nearest import NearestRepresenter
+
+        return NearestRepresenter(X, self.template(X), _candidates(self, X, None, thread_count(self.n_jobs), seed))
 
     def _is_sparse(self, n_samples: int) -> bool:
         if self.solver == "auto":

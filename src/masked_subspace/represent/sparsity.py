@@ -6,6 +6,8 @@ Two rules say which λ leaves about so many links a sample: `FirstStep` for the 
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from masked_subspace._common.content_order import drawn_by_content
@@ -53,6 +55,12 @@ def default_penalty(X: Rows) -> float:
 
 def default_mask_weight(X: Rows) -> float:
     return MASK_WEIGHT * mean_square(X)
+
+
+class SparsityRule(Protocol):
+    """λ for a penalty μ₀ and about so many links a sample."""
+
+    def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float: ...
 
 
 class FirstStep:

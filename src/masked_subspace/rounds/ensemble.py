@@ -27,13 +27,13 @@ from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
-from masked_subspace.represent.representer import PreparedRepresenter, Progress
-from masked_subspace.represent.sparsity import CandidateStep, FirstStep
+from masked_subspace.represent.representer import Progress
+from masked_subspace.represent.sparsity import SparsityRule
 from masked_subspace.rounds.members import Member, draw_members
 from masked_subspace.rounds.recursion import Outcome, with_known_pairs
 
 
-class ManyRepresenter(PreparedRepresenter, Protocol):
+class ManyRepresenter(Protocol):
     """A representer that can solve several settings on what they share."""
 
     @property
@@ -42,7 +42,7 @@ class ManyRepresenter(PreparedRepresenter, Protocol):
     @property
     def template(self) -> AdmmSettings: ...
 
-    def sparsity_rule(self, seed: int) -> FirstStep | CandidateStep: ...
+    def sparsity_rule(self, seed: int) -> SparsityRule: ...
 
     def represent_many(
         self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
@@ -118,7 +118,9 @@ class Ensemble:
         )
 
     def vote(self, graphs: list[csr_array], cuts: Sequence[Cut]) -> list[list[IntArray]]:
-        """Of each graph the labels of each cut; graphs share the threads, each of them using one."""
+        """Of each graph the labels of each cut; graphs share the threads, each of them using one. A graph that stands
+        there twice is cut once."""
+        distinct = list({id(graph): graph for graph in graphs}.values())
         alone = replace(self.evidence, n_threads=1, known=None)
         tasks = [
             delayed(labels_of_cuts)(
@@ -129,10 +131,11 @@ class Ensemble:
                 self.seed,
                 5,
             )
-            for graph in graphs
+            for graph in distinct
         ]
         found: list[list[IntArray]] = Parallel(n_jobs=self.evidence.n_threads, backend="threading")(tasks)
-        return found
+        by_graph = {id(graph): labels for graph, labels in zip(distinct, found, strict=True)}
+        return [by_graph[id(graph)] for graph in graphs]
 
     def ask(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         """Members represent under the mask; their graphs are cut."""
@@ -204,10 +207,15 @@ class Ensemble:
         )
 
     def _graphs(self, members: Sequence[Member], solutions: Sequence[SolverResult]) -> list[csr_array]:
-        return [
-            affinity_matrix(solution.representation, self.affinity, n_links=member.n_links)
-            for member, solution in zip(members, solutions, strict=True)
-        ]
+        """One a member; members that share a solution and its links share the graph."""
+        made: dict[tuple[int, int], csr_array] = {}
+        graphs = []
+        for member, solution in zip(members, solutions, strict=True):
+            key = id(solution), member.n_links
+            if key not in made:
+                made[key] = affinity_matrix(solution.representation, self.affinity, n_links=member.n_links)
+            graphs.append(made[key])
+        return graphs
 
     def _a_vote_a_graph(self, ballot: Ballot) -> list[IntArray]:
         return ballot.votes[:: len(self.cuts)]

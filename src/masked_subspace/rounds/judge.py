@@ -24,6 +24,7 @@ from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS
 
 _SPLITS = 3
+FEATURES_OF_A_TABLE = 20
 
 
 def agreement(votes: Sequence[IntArray]) -> float:
@@ -33,9 +34,14 @@ def agreement(votes: Sequence[IntArray]) -> float:
 
 
 def yardsticks(X: FloatArray) -> list[FloatArray]:
-    """The samples on which strength is measured: unit rows as given, and standardized with a constant column."""
+    """The samples on which strength is measured: unit rows as given, and standardized with a constant column.
+
+    Few features are those of a table, where the length of a row tells clusters apart: as given they too get a
+    constant column.
+    """
     samples = X if isinstance(X, SparseSamples) else np.asarray(X)
-    learnt = [Preparation.learn(samples, VIEWS[name]) for name in ("uncentered", "standardized")]
+    as_given = "homogeneous" if X.shape[1] <= FEATURES_OF_A_TABLE else "uncentered"
+    learnt = [Preparation.learn(samples, VIEWS[name]) for name in (as_given, "standardized")]
     return [leading_rows(one.apply(samples), one.n_columns(X.shape[1]), one.turned) for one in learnt]
 
 

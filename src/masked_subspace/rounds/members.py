@@ -13,8 +13,7 @@ from masked_subspace.represent.sparsity import (
     LINKS_A_SAMPLE,
     MASK_WEIGHT,
     PENALTY,
-    CandidateStep,
-    FirstStep,
+    SparsityRule,
     mean_square,
 )
 
@@ -37,7 +36,7 @@ def draw_members(
     template: AdmmSettings,
     seed: int,
     *,
-    rule: FirstStep | CandidateStep,
+    rule: SparsityRule,
     view: str = "plain",
     links: Sequence[int] = (3, 4, 5),
     first: int = 0,

@@ -47,7 +47,7 @@ class Preparation:
         scale = _deviation(rows) if view.standardize else None
         learnt = cls(view, normalize, mean, scale, None, None, 0.0 if view.lift else floor)
         if view.lift:
-            learnt = replace(learnt, constant=_root_mean_square(learnt._shifted(X)))
+            learnt = replace(learnt, constant=view.constant * _root_mean_square(learnt._shifted(X)))
         if view.whitening > 0:
             learnt = replace(learnt, rotation=whitening_rotation(learnt._rows(X), view.whitening, directions))
         return learnt

@@ -1,8 +1,9 @@
 """Views: the ways in which rows can be prepared, by name.
 
 Faces want their principal directions evened out, digits do not; pixel values are often better on a square-root scale;
-tables want their features on one scale and an affine model; motions want no centring and a constant column. Which view
-suits the data is decided without labels (rounds/judge.py). A new view is one line here.
+tables want their features on one scale and an affine model; motions want no centring and a constant column; clouds of
+points want their distances. Which view suits the data is decided without labels (rounds/judge.py). A new view is one
+line here.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ class View:
     center: bool = True
     standardize: bool = False
     lift: bool = False
+    constant: float = 1.0  # the constant column's length, in mean rows
     whitening: float = 0.0
     low_rank: bool = False
+    by_distance: bool = False  # RMSC links a sample to its nearest here, in place of those that rebuild it
 
     def suits(self, *, nonnegative: bool) -> bool:
         """Whether data of this kind can be seen so."""
@@ -41,6 +44,9 @@ _ALL = (
     View("standardized", standardize=True, lift=True),
     View("homogeneous", center=False, lift=True),
     View("homogeneous-whitened", center=False, lift=True, whitening=HALF),
+    # Beside a long constant column the angle between unit rows is their distance.
+    View("distance", lift=True, constant=3.0, by_distance=True),
+    View("distance-standardized", standardize=True, lift=True, constant=3.0, by_distance=True),
     View("low-rank", center=False, lift=True, whitening=1.0, low_rank=True),
 )
 VIEWS: dict[str, View] = {view.name: view for view in _ALL}

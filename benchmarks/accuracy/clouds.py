@@ -1,0 +1,129 @@
+"""Generated tables, most of them clouds and not subspaces, and noise: RMSC beside what anyone has at hand.
+
+    python benchmarks/accuracy/clouds.py tables [--draws 3]
+    python benchmarks/accuracy/clouds.py noise [--draws 100]
+
+`tables` prints accuracy (mean over draws) of RMSC, k-means as given and standardized, and a Gaussian mixture, with the
+ways that were taken and `structure_`. `noise` prints how often one cloud (normal, uniform, normal with other scales;
+150 to 600 samples, 2 to 50 features, K from 2 to 8) makes the fit warn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs, make_circles, make_classification, make_moons
+from sklearn.mixture import GaussianMixture
+from threadpoolctl import threadpool_limits
+
+from masked_subspace import RMSC
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
+from masked_subspace.metrics import clustering_accuracy
+
+Table = tuple[str, Any, Any]
+
+
+def tables(seed: int) -> Iterator[Table]:
+    """(name, samples, classes)."""
+    rng = np.random.default_rng(seed)
+
+    def blobs(n: Any, d: int, k: int | None, deviation: Any, **more: Any) -> tuple[Any, Any]:
+        X, y = make_blobs(n, d, centers=k, cluster_std=deviation, random_state=seed, **more)
+        return X, y
+
+    yield "clouds, 2 features, K = 5", *blobs(500, 2, 5, 1.0)
+    yield "clouds, 2 features, K = 3, 150 samples", *blobs(150, 2, 3, 1.0)
+    yield "clouds, 10 features, K = 8", *blobs(800, 10, 8, 3.0)
+    yield "clouds, 50 features, wide", *blobs(400, 50, 4, 8.0)
+    X, y = blobs(600, 8, 4, 1.5)
+    yield "clouds, stretched", X @ rng.normal(size=(8, 8)), y
+    yield "clouds of 400, 60, 40 and 20", *blobs([400, 60, 40, 20], 6, None, 1.5)
+    yield "clouds, features of other scales", X * 10 ** rng.uniform(-2, 2, 8), y
+    yield "clouds of other widths", *blobs(500, 5, 4, [0.5, 1, 2, 3])
+    X, y = blobs(500, 4, 3, 1.0)
+    yield "clouds and 20 features of noise", np.hstack([X, 3 * rng.normal(size=(500, 20))]), y
+    yield (
+        "make_classification",
+        *make_classification(
+            600, 20, n_informative=6, n_redundant=6, n_classes=3, n_clusters_per_class=1, class_sep=2, random_state=seed
+        ),
+    )
+    yield "two moons", *make_moons(400, noise=0.06, random_state=seed)
+    yield "two circles", *make_circles(400, noise=0.05, factor=0.4, random_state=seed)
+    y = rng.integers(0, 4, 500)
+    shares = rng.dirichlet(np.full(30, 0.3), 4)
+    yield "counts", np.array([rng.multinomial(40, shares[k]) for k in y]).astype(float), y
+    yield "yes and no", (rng.random((500, 25)) < rng.beta(0.5, 0.5, size=(4, 25))[y]).astype(float), y
+    time = np.linspace(0, 1, 100)
+    waves = [np.sin(2 * np.pi * (k + 1) * (time + rng.uniform(0, 0.05))) * rng.uniform(0.5, 1.5) for k in y]
+    yield "waves with noise", np.array(waves) + 0.4 * rng.normal(size=(500, 100)), y
+    X, y = blobs(400, 6, 4, 0.5, center_box=(-3, 3))
+    yield "exponentials of clouds", np.exp(X), y
+    data = make_subspaces(n_subspaces=5, per_subspace=60, dim=3, ambient=20, noise=0.1, random_state=seed)
+    yield "subspaces", data.data, data.target
+
+
+def compare(draws: int) -> None:
+    print(
+        "| table | RMSC | k-means | k-means, standardized | mixture | ways | structure_ |\n|---|---|---|---|---|---|---|"
+    )
+    found: dict[str, list[Any]] = {}
+    for seed in range(draws):
+        for name, X, y in tables(seed):
+            k = len(np.unique(y))
+            model = RMSC(k, random_state=0, n_jobs=1).fit(X)
+            way = next(record["way"] for record in model.choices_ if record["taken"])
+            deviation = X.std(axis=0)
+            scaled = X / np.where(deviation > 0, deviation, 1)
+            kind = "full" if X.shape[1] < 15 else "diag"
+            labels = [
+                model.labels_,
+                *(KMeans(k, n_init=10, random_state=0).fit_predict(one) for one in (X, scaled)),
+                GaussianMixture(k, covariance_type=kind, n_init=3, random_state=0).fit_predict(X),
+            ]
+            found.setdefault(name, []).append(([clustering_accuracy(y, one) for one in labels], way, model.structure_))
+    for name, runs in found.items():
+        accuracy = " | ".join(f"{100 * one:.1f}" for one in np.mean([run[0] for run in runs], axis=0))
+        ways = ", ".join(f"{way} {count}" for way, count in Counter(run[1] for run in runs).items())
+        print(f"| {name} | {accuracy} | {ways} | {np.mean([run[2] for run in runs]):.2f} |")
+
+
+def noise(draws: int) -> None:
+    rng = np.random.default_rng(0)
+    warned: dict[str, list[bool]] = {}
+    for _ in range(draws):
+        n, d, k = (int(rng.choice(values)) for values in ([150, 300, 600], [2, 3, 4, 6, 10, 20, 50], [2, 3, 5, 8]))
+        kind = str(rng.choice(["normal", "uniform", "other scales"]))
+        X = rng.random((n, d)) if kind == "uniform" else rng.normal(size=(n, d))
+        if kind == "other scales":
+            X = X * 10 ** rng.uniform(-1, 1, d)
+        real = RMSC(k, random_state=0, n_jobs=1).fit(X).structure_ >= DOUBTFUL_STRUCTURE
+        group = "2 … 3 features" if d < 4 else "4 … 6 features" if d < 10 else "10 … 50 features"
+        for name in (group, kind, "all"):
+            warned.setdefault(name, []).append(not real)
+    for name, of in sorted(warned.items()):
+        print(f"{name:18} warned {sum(of)} of {len(of)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["tables", "noise"])
+    parser.add_argument("--draws", type=int)
+    options = parser.parse_args()
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        if options.what == "tables":
+            compare(options.draws or 3)
+        else:
+            noise(options.draws or 100)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""How far clusters in few features stand apart from what one cloud would give.
+
+In two or three features any cloud can be cut into K cells that are found again and that predict each other, so that
+agreement and prediction strength say little. What a cloud does not have is a gap between the cells: there
+
+    q = (share of links inside clusters − what chance puts there) / (1 − what chance puts there)
+
+over the ten nearest neighbours of each sample. It is compared with q₀, the largest q of k-means on clouds with the same
+covariance, normal and uniform: excess = (q − q₀) / (1 − q₀), which is 1 where no link leaves its cluster.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
+
+from masked_subspace._common.types import FloatArray, IntArray
+
+_NEIGHBOURS = 10
+_CLOUDS = 3  # of each kind
+# 60 clouds of 2 … 20 features have an excess of .27 at most, most of them below .1; iris, whose two classes touch, has
+# −.01 … .11 and is to count as real (docs/findings/judge.md, "Trust").
+_NOTHING, _CLEAR = -0.25, 0.3
+
+
+def separation(samples: FloatArray, labels: IntArray, seed: int = 0) -> float:
+    """0 … 1 for samples with every feature on one scale: 0 where one cloud would be cut as cleanly, 1 at clear gaps."""
+    excess = _excess(samples, labels, seed)
+    return float(np.clip((excess - _NOTHING) / (_CLEAR - _NOTHING), 0, 1))
+
+
+def _excess(samples: FloatArray, labels: IntArray, seed: int) -> float:
+    n_clusters = len(np.unique(labels))
+    rng = np.random.default_rng(seed)
+    centred = samples - samples.mean(axis=0)
+    values, vectors = np.linalg.eigh(centred.T @ centred / len(samples))
+    shape = vectors * np.sqrt(np.maximum(values, 0))
+    clouds = []
+    for _ in range(_CLOUDS):
+        clouds.append(rng.standard_normal(samples.shape) @ shape.T)
+        clouds.append(np.sqrt(12) * (rng.random(samples.shape) - 0.5) @ shape.T)
+    found = [KMeans(n_clusters, n_init=2, random_state=seed).fit_predict(cloud) for cloud in clouds]
+    highest = max(inside_share(cloud, one) for cloud, one in zip(clouds, found, strict=True))
+    return (inside_share(samples, labels) - highest) / max(1 - highest, 1e-3)
+
+
+def inside_share(samples: FloatArray, labels: IntArray) -> float:
+    """q: 0 for labels at random, 1 where every sample's nearest neighbours are in its cluster."""
+    count = min(_NEIGHBOURS, len(samples) - 1)
+    near = NearestNeighbors(n_neighbors=count).fit(samples).kneighbors(return_distance=False)
+    chance = float(np.square(np.bincount(labels) / len(labels)).sum())
+    return (float(np.mean(labels[near] == labels[:, None])) - chance) / max(1 - chance, 1e-12)
