@@ -71,9 +71,8 @@ def tables(seed: int) -> Iterator[Table]:
 
 
 def compare(draws: int) -> None:
-    print(
-        "| table | RMSC | k-means | k-means, standardized | mixture | ways | structure_ |\n|---|---|---|---|---|---|---|"
-    )
+    print("| table | RMSC | k-means | k-means, standardized | mixture | ways | structure_ |")
+    print("|" + "---|" * 7)
     found: dict[str, list[Any]] = {}
     for seed in range(draws):
         for name, X, y in tables(seed):
