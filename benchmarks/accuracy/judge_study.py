@@ -32,7 +32,7 @@ from sets import NAMES, trials_of
 def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
     """One record a way: its scores and the accuracy of its consensus; the closed form where it is taken."""
     k = len(np.unique(y))
-    model = RMSC(k, random_state=seed, n_jobs=1)
+    model = RMSC(k, random_state=seed, n_jobs=1).fit(X)
     task = Task(X, None, False, seed, 1, SilentEvents())
     records = []
     for way in model._judge(task):
@@ -40,10 +40,9 @@ def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
         scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score}
         if len(labels) == len(y):
             records.append({"way": way.name, **scores, "accuracy": clustering_accuracy(y, labels)})
-    taken = model.fit(X)
-    chosen = next(record["way"] for record in taken.choices_ if record["taken"])
+    chosen = next(record["way"] for record in model.choices_ if record["taken"])
     if chosen == "low-rank":
-        records.append({"way": "low-rank", "score": None, "accuracy": clustering_accuracy(y, taken.labels_)})
+        records.append({"way": "low-rank", "score": None, "accuracy": clustering_accuracy(y, model.labels_)})
     for record in records:
         record["taken"] = record["way"] == chosen
     return records
