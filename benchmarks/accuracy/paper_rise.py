@@ -183,9 +183,7 @@ def search(options: argparse.Namespace) -> None:
         for name in options.sets:
             for number in range(options.settings):
                 run(name, "bmsc", number)
-            alone = {
-                one["number"]: one["scores"][0] for one in records if one["set"] == name and one["stage"] == "bmsc"
-            }
+            alone = of_stage(records, name, "bmsc")
             near = [number for number in alone if abs(alone[number][0] - PRINTED[name][0]) <= options.near]
             for number in sorted(near)[: options.rounds]:
                 run(name, "v1", number)
