@@ -241,9 +241,15 @@ class MaskedClusterer(SelfExpressiveClusterer):
         return structure
 
     def _apart(self, fit: Fit) -> float:
-        """How far the clusters of a table of few features stand apart; 1 for other data."""
-        X = fit.X
+        """How far clusters that were found as clouds in few features stand apart; 1 for other data.
+
+        Subspaces meet at the origin, so that nearness says nothing of them. They are clouds where the closed form had
+        fewer features than K independent planes have directions.
+        """
+        X, way = fit.X, next((record["way"] for record in fit.choices or [] if record["taken"]), None)
         if X is None or isinstance(X, SparseSamples) or X.shape[1] > FEATURES_OF_A_TABLE:
+            return 1.0
+        if way not in ("near", "standardized") and not (way == "low-rank" and X.shape[1] < 2 * self.n_clusters_):
             return 1.0
         chosen = drawn_by_content(X, _SEPARATED, np.random.default_rng(0))
         rows = np.asarray(X[chosen], dtype=np.float64)

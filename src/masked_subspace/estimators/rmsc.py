@@ -264,7 +264,11 @@ class RMSC(MaskedClusterer):
 
     def _leaves_the_model_open(self) -> bool:
         """Whether nothing was asked for that only Algorithm 1 has: noise, outliers, masks, affine rows."""
-        asked = (self.noise, self.outliers, self.hard_mask, self.init)
+        return self._knows_only_samples() and self.outliers is None
+
+    def _knows_only_samples(self) -> bool:
+        """The same, but outliers that are taken out of the samples beforehand."""
+        asked = (self.noise, None if self.outliers == "auto" else self.outliers, self.hard_mask, self.init)
         return all(one is None for one in asked) and not self.affine and self.constraints == "soft"
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
@@ -331,7 +335,7 @@ class RMSC(MaskedClusterer):
             view = self._one_view()
             return _Seen(X, [family_of(view.name, [view], X, recipe, evidence, task.events)])
 
-        distances = self._leaves_the_model_open() and not isinstance(X, SparseSamples)
+        distances = self._knows_only_samples() and not isinstance(X, SparseSamples)
 
         def permitted(view: View) -> bool:
             return (self.center or not view.center) and (distances or not view.by_distance)

@@ -107,7 +107,7 @@ def learn_sparse(X: SparseSamples, view: View, *, normalize: bool, directions: i
     learnt = replace(learnt, mean=entries.mean if view.center else None)
     if view.lift:
         lengths = ImplicitRows.of(entries.matrix, learnt.mean, 0.0).squared_lengths
-        learnt = replace(learnt, constant=float(np.sqrt(lengths.mean())) or 1.0)
+        learnt = replace(learnt, constant=view.constant * (float(np.sqrt(lengths.mean())) or 1.0))
     if view.whitening > 0:
         most = IMPLICIT_DIRECTIONS if directions is None else directions
         found = LeadingDirections.of(learnt._implicit(entries), most)
