@@ -1,22 +1,12 @@
 """Peak memory is known here, and asking for it breaks nothing on systems that do not say."""
 
 import builtins
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
-
-WITHOUT_RESOURCE = """
-import sys
-sys.modules["resource"] = None  # as on Windows: importing it fails
-from masked_subspace.cli import main
-sys.exit(main(["reproduce", "table1", "--dataset", "digits", "--method", "knn", "--setting", "auto", "--trials", "1",
-               "--quiet", "--out", sys.argv[1]]))
-"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux forgets its peak")
@@ -39,8 +29,3 @@ def test_zero_where_nobody_knows(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_resource)
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: (_ for _ in ()).throw(OSError("no /proc here")))
     assert peak_bytes() == 0
-
-
-def test_reproduce_runs_without_the_resource_module(tmp_path):
-    done = subprocess.run([sys.executable, "-c", WITHOUT_RESOURCE, str(tmp_path)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

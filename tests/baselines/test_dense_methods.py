@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masked_subspace.baselines import LRR
 from masked_subspace.baselines.bdr import BdrSettings, represent_bdr, smallest_eigenvectors
 from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
 from masked_subspace.baselines.lrr import LrrSettings, represent_lrr, shrink_rows, shrink_singular_values
@@ -134,10 +133,3 @@ def test_only_k_eigenvectors_are_computed_and_they_are_right():
     np.testing.assert_allclose(warm @ warm.T, exact @ exact.T, atol=5e-2)
     laplacian = np.diag(B.sum(axis=1)) - B
     assert np.vdot(warm, laplacian @ warm) == pytest.approx(np.vdot(exact, laplacian @ exact), rel=1e-3)
-
-
-def test_lrr_has_its_noise_as_an_attribute_and_loses_it_when_none_is_modelled(noisy_rows):
-    model = LRR(3, noise_weight=0.5, random_state=0).fit(noisy_rows)
-    assert model.noise_.shape == noisy_rows.shape
-    np.testing.assert_allclose(model.representation_matrix_ @ noisy_rows + model.noise_, noisy_rows, atol=1e-6)
-    assert not hasattr(model.set_params(noise_weight=None).fit(noisy_rows), "noise_")

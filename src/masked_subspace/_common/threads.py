@@ -18,9 +18,10 @@ Made = TypeVar("Made")
 
 
 def thread_count(n_jobs: int | None) -> int:
-    """`None` means all cores, as for scikit-learn's k-means, but no more than OMP_NUM_THREADS allows.
+    """`None` means one for each core, but no more than OMP_NUM_THREADS allows; other values mean what joblib says.
 
-    joblib sets that variable in its worker processes, so a fit inside a grid search does not oversubscribe.
+    joblib sets that variable in its worker processes, so a fit inside a grid search does not oversubscribe. Most
+    estimators of scikit-learn mean 1 by `None`; its k-means, which like ours uses threads, means all cores too.
     """
     if n_jobs is not None:
         return max(1, int(effective_n_jobs(n_jobs)))

@@ -46,7 +46,7 @@ def _cluster(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pairs", type=_path, metavar="CSV", help="known pairs: first, second, must|cannot")
     _reading(parser.add_argument_group("reading"))
     parser.add_argument("--seed", type=_seed, default=0, help="seed of everything random (default 0)")
-    parser.add_argument("--jobs", type=_jobs, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="threads (default: one for each core)")
     parser.add_argument("--out", type=_path, metavar="DIR", help="where to write (default: FILE-clusters here)")
     parser.add_argument("--no-report", action="store_true", help="leave report.html out")
     _output(parser)
@@ -77,7 +77,7 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", action="append", default=[], metavar="NAME",
                         help="one more method: a name or package.module:Class (may be repeated)")  # fmt: skip
     parser.add_argument("--seed", type=_seed, default=0)
-    parser.add_argument("--jobs", type=_jobs, metavar="N", help="threads (default: all cores)")
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="threads (default: one for each core)")
     _output(parser)
 
 

@@ -28,3 +28,7 @@ NUMBERED_SAMPLES = 4_000
 ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
 # A fit whose structure is below this warns: how often noise does is in docs/findings/accuracy.md, "Trust".
 DOUBTFUL_STRUCTURE = 0.22
+# The code that rebuilds a new sample from training samples, which then vote (`predict`): λ and μ₀ in mean squared
+# norms of the training rows, and the factor of μ. On digits 0–599, every second one fitted, a code has 18 of the
+# `n_candidates` = 64 samples, and a training sample has 0.66 of its own vote (λ ten times smaller: 44 and 0.22).
+VOTE_SPARSITY, VOTE_PENALTY, VOTE_GROWTH = 1e-3, 0.1, 1.5

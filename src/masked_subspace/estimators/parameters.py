@@ -176,7 +176,11 @@ PARAMETERS: dict[str, Parameter] = {
         "Seed of everything random; the same seed gives the same labels, and permuted rows the same partition up to "
         "rounding (docs/guide/reproducibility.md).",
     ),
-    "n_jobs": Parameter([Integral, None], "int or None", "Threads. None and −1: one for each core."),
+    "n_jobs": Parameter(
+        [Integral, None],
+        "int or None",
+        "Threads. None: one for each core, but no more than OMP_NUM_THREADS allows. −1: one for each core.",
+    ),
     "verbose": Parameter(["verbose"], "int", "1 shows what is being done, 0 nothing."),
 }
 

@@ -7,23 +7,18 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.sparse.implicit import Rows, products_of
 from masked_subspace._common.types import FloatArray
+from masked_subspace.estimators.defaults import VOTE_GROWTH, VOTE_PENALTY, VOTE_SPARSITY
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.solve import represent_over
 from masked_subspace.represent.sparsity import mean_square
-
-# Settings of a code that votes, in mean squared row norms: a slow continuation from a small penalty gives short codes,
-# in which a training sample finds itself (λ, γ, μ₀, p).
-_SPARSITY, _WEIGHT, _PENALTY, _GROWTH = 1e-3, 0.01, 0.1, 1.5
 
 
 def voters_of(rows: Rows, new_rows: Rows, *, n_candidates: int, n_threads: int) -> csr_array:
     """Row i: |z| of the code that rebuilds new row i from `rows`, summing to 1; without a code, 1 for its nearest."""
     new_rows = new_rows.astype(rows.dtype, copy=False)
     scale = mean_square(rows)
-    settings = AdmmSettings(
-        _SPARSITY * scale, mask_weight=_WEIGHT * scale, penalty=_PENALTY * scale, penalty_growth=_GROWTH
-    )
+    settings = AdmmSettings(VOTE_SPARSITY * scale, penalty=VOTE_PENALTY * scale, penalty_growth=VOTE_GROWTH)
     most = min(n_candidates, len(rows))
     shares = csr_array(abs(csr_array(represent_over(rows, new_rows, settings, n_candidates=most, n_threads=n_threads))))
     total = np.asarray(shares.sum(axis=1)).ravel()

@@ -53,7 +53,7 @@ def cluster_graph(
     random_state : int, RandomState or None, default=None
         Seed of everything random; the same seed gives the same labels.
     n_jobs : int or None, default=None
-        Threads. None and −1: one for each core.
+        Threads. None: one for each core, but no more than OMP_NUM_THREADS allows. −1: one for each core.
 
     Returns
     -------
