@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace.label.consensus import agreement_with, consensus_embedding, membership, modularity
-from masked_subspace.label.embedding import diffusion_weights, unit_rows
+from masked_subspace.label.embedding import diffusion_weights
 from masked_subspace.masks import ConsensusMask
 
 

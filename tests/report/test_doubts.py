@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.report.doubts import best_split, block_weights, examine, modularity
+from masked_subspace.label.consensus import modularity
+from masked_subspace.report.doubts import best_split, block_weights, examine
 
 
 def blocks(sizes, inside=0.6, between=0.0, seed=0):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.report.layout import cluster_map, distances, graph_map, nearest_centres, principal_axes, scaled
+from masked_subspace.label.embedding import distances, nearest_centres
+from masked_subspace.report.layout import cluster_map, graph_map, principal_axes, scaled
 
 
 def test_distances_that_fit_the_plane_are_met():

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.autoencoder import (
@@ -174,10 +175,7 @@ class AutoencoderEDSC(EDSC):
         )
         self.codes_ = trained.codes
         self.losses_ = trained.losses
-        codes = trained.codes
-        if self.normalize_codes:
-            norms = np.linalg.norm(codes, axis=1, keepdims=True)
-            codes = codes / np.where(norms > 0, norms, 1)
+        codes = unit_rows(trained.codes) if self.normalize_codes else trained.codes
         found = represent_edsc(codes, self._edsc_settings())
         return Representation(found.matrix, n_iter=len(trained.losses), objective=np.array(trained.losses))
 

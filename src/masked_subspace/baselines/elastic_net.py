@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.baselines.elastic_net_kernels import (
     Codes,
@@ -26,7 +27,6 @@ from masked_subspace.baselines.elastic_net_kernels import (
     residual_block,
 )
 from masked_subspace.baselines.result import block_length
-from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 
 _GRAM_BYTES = 1 << 28  # a Gram matrix below this is kept: reading it is cheaper than products for each active set

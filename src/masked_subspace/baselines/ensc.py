@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.result import Progress, Representation, block_length
-from masked_subspace.parallel.blocks import block_ranges
 
 
 def largest_correlations(dictionary: FloatArray, n_samples: int) -> FloatArray:

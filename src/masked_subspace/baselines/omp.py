@@ -10,13 +10,13 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array, vstack
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray, IntArray, RandomSeed
 from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net_kernels import Codes, residual_block
 from masked_subspace.baselines.result import Progress, Representation, block_length
-from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
+from masked_subspace._common.rows import rows_of_a_block
 from masked_subspace._common.types import FloatArray, Record
 from masked_subspace.represent.model import SolverResult, is_finite
 
 Progress = Callable[[int, float], None]
-
-_BLOCK_BYTES = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -56,4 +55,4 @@ class Representation:
 
 def block_length(n_columns: int) -> int:
     """How many samples fit a dense block of `n_columns` numbers each that stays near 32 MB."""
-    return int(np.clip(_BLOCK_BYTES // (8 * max(1, n_columns)), 32, 1024))
+    return int(np.clip(rows_of_a_block(8 * n_columns), 32, 1024))

@@ -19,9 +19,9 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array, vstack
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray
 from masked_subspace.baselines.result import Progress, Representation, block_length
-from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import local_engine
 from masked_subspace.represent.dense.spectrum import Spectrum
 

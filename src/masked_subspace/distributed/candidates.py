@@ -120,6 +120,6 @@ def _search(
 
 
 def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    from masked_subspace.represent.neighbors.exact import unit_rows
+    from masked_subspace.represent.neighbors.exact import read_unit_rows
 
-    return unit_rows(rows, 0, len(rows))
+    return read_unit_rows(rows, 0, len(rows))

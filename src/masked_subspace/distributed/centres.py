@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.types import Matrix
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres
 from masked_subspace.distributed.preparation import prepared
@@ -36,7 +37,7 @@ def trained_centres(blocks: list[Result], starts: list[int], preparation: Result
     ]
     if n_lists <= _ONE_TASK:
         return task(train_in_one)(samples, n_lists, drawn)
-    samples = [task(unit_length)(sample) for sample in samples]
+    samples = [task(unit_rows)(sample) for sample in samples]
     centres = task(first_centres)(samples, n_lists, seed)
     for _ in range(_LLOYD_STEPS):
         centres = task(moved_centres)([task(centre_sums)(sample, centres) for sample in samples], centres)
@@ -65,12 +66,6 @@ def train_in_one(samples: list[Rows], n_lists: int, drawn: Drawn) -> Rows:
 
     # The generator is part of another task's result, which must stay as it is for a task that runs again.
     return list_centres(np.concatenate(samples), n_lists, copy.deepcopy(drawn[1]))
-
-
-def unit_length(sample: Rows) -> Rows:
-    """Rows at unit length."""
-    unit: Rows = sample / np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    return unit
 
 
 def first_centres(samples: list[Rows], n_lists: int, seed: int) -> Rows:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.types import BoolArray, IndexArray
 from masked_subspace.distributed.spectral import sampled_places
 from masked_subspace.distributed.tasks import Result, Workers, pick, task
@@ -41,8 +42,7 @@ def attached(labels: Labels, placed: BoolArray, rows: Rows, anchors: tuple[Rows,
     if len(alone) == 0:
         return labels
     labels, (theirs, known) = labels.copy(), anchors
-    norms = np.maximum(np.linalg.norm(theirs, axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    unit = (theirs / norms).T
+    unit = unit_rows(theirs).T
     for start in range(0, len(alone), _ROWS_AT_ONCE):
         some = alone[start : start + _ROWS_AT_ONCE]
         labels[some] = known[np.abs(rows[some] @ unit).argmax(axis=1)]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import Array
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _open_npy(path: Path, rows_a_block: int | None) -> DaskArray:
         raise ValueError(f"{path} holds an array with {mapped.ndim} dimensions; give one with a sample for each row.")
     n, d = mapped.shape
     step = rows_a_block or max(1, BLOCK_BYTES // (d * mapped.itemsize))
-    ranges = [(start, min(n, start + step)) for start in range(0, n, step)]
+    ranges = list(block_ranges(n, step))
     return _stacked(read_npy_rows, [(str(path), *ends) for ends in ranges], [b - a for a, b in ranges], d, mapped.dtype)
 
 

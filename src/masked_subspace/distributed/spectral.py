@@ -71,7 +71,8 @@ def count_true(flags: BoolArray) -> int:
 
 def embedding_rows(vectors: FloatArray, values: FloatArray, n_clusters: int | None) -> FloatArray:
     """Unit rows of the vectors, weighted softly if a number of clusters says for how many."""
-    from masked_subspace.label.embedding import unit_rows, weighted
+    from masked_subspace._common.rows import unit_rows
+    from masked_subspace.label.embedding import weighted
 
     return unit_rows(vectors if n_clusters is None else weighted(vectors, values, n_clusters))
 

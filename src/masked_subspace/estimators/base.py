@@ -28,7 +28,7 @@ from masked_subspace._common.transaction import all_or_nothing
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
 from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
-from masked_subspace.estimators.voting import embedding_margin
+from masked_subspace.label.embedding import embedding_margin
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler
@@ -305,7 +305,9 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self.representation_matrix_: csr_array = solution.representation
         self.affinity_matrix_: csr_array = labeling.affinity
         self.embedding_: FloatArray = labeling.embedding
-        self.certainty_: FloatArray = embedding_margin(labeling) if last.certainty is None else last.certainty
+        self.certainty_: FloatArray = (
+            embedding_margin(labeling.embedding, labeling.labels) if last.certainty is None else last.certainty
+        )
         self.n_iter_: int = int(solution.n_iter)
         self.n_rounds_: int = len(result.history)
         self.history_: list[Record] = result.history

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.label.embedding import unit_rows, vectors_to_weigh, weighted
+from masked_subspace.label.embedding import vectors_to_weigh, weighted
 
 
 def membership(labelings: Sequence[IntArray]) -> csr_array:

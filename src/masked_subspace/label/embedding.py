@@ -12,7 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from masked_subspace._common.types import BoolArray, FloatArray
+from masked_subspace._common.rows import unit_rows
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 from masked_subspace.label.eigen import leading_eigenpairs
 
 Components = int | str | None
@@ -109,8 +110,38 @@ def diffusion_weights(values: FloatArray, n_clusters: int) -> FloatArray:
     return weights
 
 
-def unit_rows(vectors: FloatArray) -> FloatArray:
-    """Rows scaled to unit length; zero rows stay zero."""
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows: FloatArray = vectors / np.where(norms > 0, norms, 1)
-    return rows
+@dataclass(frozen=True)
+class NearestCentres:
+    """How far each sample is from its own cluster's centre and from the nearest other one, `following`."""
+
+    own: FloatArray
+    other: FloatArray  # infinite where there is one cluster only
+    following: IntArray
+    centres: FloatArray
+
+
+def nearest_centres(embedding: FloatArray, codes: IntArray) -> NearestCentres:
+    """Distances to the centres of clusters numbered from 0."""
+    n_clusters = int(codes.max()) + 1
+    sums = np.zeros((n_clusters, embedding.shape[1]))
+    np.add.at(sums, codes, embedding)
+    centres = sums / np.maximum(np.bincount(codes, minlength=n_clusters), 1)[:, None]
+    to_centres = distances(embedding, centres)
+    rows = np.arange(len(codes))
+    own = to_centres[rows, codes]
+    to_centres[rows, codes] = np.inf
+    following = to_centres.argmin(axis=1)
+    return NearestCentres(own, to_centres[rows, following], following, centres)
+
+
+def embedding_margin(embedding: FloatArray, labels: IntArray) -> FloatArray:
+    """For each sample 1 − (distance to its own centre)/(distance to the next), in 0..1; 1 is certain."""
+    nearest = nearest_centres(embedding, labels)
+    margin: FloatArray = np.clip(1 - nearest.own / np.maximum(nearest.other, np.finfo(float).tiny), 0, 1)
+    return margin
+
+
+def distances(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Euclidean distances of all pairs of rows."""
+    squared = (first**2).sum(axis=1)[:, None] - 2 * first @ second.T + (second**2).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))

@@ -11,9 +11,9 @@ from numba import njit
 from scipy.sparse import csr_array, issparse, vstack
 
 from masked_subspace._common.matrices import as_dense
+from masked_subspace._common.rows import row_blocks, unit_rows
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, Matrix
-from masked_subspace.masks.base import row_blocks
 
 # Every kind and what it makes of Z, or of C, the absolute values of Z, for docstrings. A new one is an entry here and a
 # branch of `affinity_matrix`.
@@ -143,8 +143,7 @@ def _shape_interaction(Z: Matrix, rank: int | None, power: float) -> csr_array:
 
 def power_graph(M: FloatArray, power: float, *, negative: float) -> csr_array:
     """W = (M Mᵀ)^power elementwise for M with its rows brought to unit length; `negative` times what is below 0."""
-    norms = np.linalg.norm(M, axis=1, keepdims=True)
-    M = M / np.where(norms > 0, norms, 1)
+    M = unit_rows(M)
     inner = M @ M.T
     W = np.where(inner > 0, inner, negative * inner) ** power
     np.fill_diagonal(W, 0)

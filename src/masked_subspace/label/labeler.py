@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.content_order import Positions, content_order
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.sparse.implicit import Rows, as_array, products_of
 from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
 from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
@@ -22,7 +23,6 @@ from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors
 from masked_subspace.label.modularity import ManyCuts, link_shares, modularity_cut
 from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
 from masked_subspace.label.prediction import leading_rows
-from masked_subspace.masks.base import row_blocks
 from masked_subspace.masks.pairs import KnownPairs
 
 

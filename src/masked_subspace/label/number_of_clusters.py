@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.sparse import csr_array
 
+from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import consensus_embedding, modularity
 from masked_subspace.label.graph import keep_largest, rows_by_maximum, symmetrize
@@ -235,7 +235,8 @@ class _Family:
     def try_all(self, numbers: Sequence[int]) -> None:
         """Cut every look into each of the numbers; looks share the threads."""
         new = [k for k in numbers if k not in self.records]
-        cuts = Parallel(n_jobs=self.n_threads, backend="threading")(delayed(_cuts)(look, new) for look in self.looks)
+        with ordered_map(self.n_threads) as apply:
+            cuts = apply(lambda look: _cuts(look, new), self.looks)
         for place, k in enumerate(new):
             self.records[k] = self._record([one[place] for one in cuts], k)
 

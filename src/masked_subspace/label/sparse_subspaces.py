@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import Bunch
 
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray
-from masked_subspace.masks.base import row_blocks
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,11 +23,11 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.sparse_subspaces import SparseSubspace, centred_directions
-from masked_subspace.masks.base import row_blocks
 
 # What is known of a cluster's subspace: a record, of sparse samples one that is written out when asked for.
 Subspace: TypeAlias = "Bunch | SparseSubspace"

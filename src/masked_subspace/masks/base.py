@@ -6,20 +6,11 @@ Neither is ever asked for an n × n array: a dense solver asks for a block of ro
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 
 import numpy as np
 
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray
-
-_BLOCK_BYTES = 1 << 25
-
-
-def row_blocks(n_samples: int, n_columns: int | None = None) -> Iterator[tuple[int, int]]:
-    """Ranges of rows whose dense blocks stay near 32 MB."""
-    step = max(1, _BLOCK_BYTES // (8 * max(1, n_samples if n_columns is None else n_columns)))
-    for start in range(0, n_samples, step):
-        yield start, min(n_samples, start + step)
 
 
 class SoftMask(ABC):

@@ -8,8 +8,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.masks.base import SoftMask, row_blocks
+from masked_subspace.masks.base import SoftMask
 
 Orientation = Literal["corrected", "paper"]
 

@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import Array, DType
-
-
-def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
-    """Consecutive ranges that cover all rows.
-
-    Parameters
-    ----------
-    n_rows : int
-        How many rows there are.
-    block_size : int
-        Rows of a block; the last may have fewer.
-
-    Yields
-    ------
-    start : int
-        The first row of a block.
-    stop : int
-        The row behind its last.
-
-    Examples
-    --------
-    >>> from masked_subspace.parallel import block_ranges
-    >>> list(block_ranges(5, 2))
-    [(0, 2), (2, 4), (4, 5)]
-    """
-    for start in range(0, n_rows, block_size):
-        yield start, min(n_rows, start + block_size)
 
 
 def read_rows(X: Array, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> Array:

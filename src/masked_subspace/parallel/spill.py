@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.rows import block_ranges, rows_of_a_block
 from masked_subspace._common.types import Array
-from masked_subspace.parallel.blocks import block_ranges, check_rows, float_dtype, read_rows
-
-_BLOCK_BYTES = 1 << 25
+from masked_subspace.parallel.blocks import check_rows, float_dtype, read_rows
 
 
 def is_dask_array(X: object) -> bool:
@@ -51,5 +50,4 @@ def _blocks_of(X: Array) -> list[tuple[int, int]]:
     if is_dask_array(X):
         stops = np.cumsum(getattr(X, "chunks")[0]).tolist()  # noqa: B009 (numpy arrays have none)
         return list(zip([0, *stops[:-1]], stops, strict=True))
-    row_bytes = max(1, int(X.shape[1]) * np.dtype(X.dtype).itemsize)
-    return list(block_ranges(int(X.shape[0]), max(1, _BLOCK_BYTES // row_bytes)))
+    return list(block_ranges(int(X.shape[0]), rows_of_a_block(int(X.shape[1]) * np.dtype(X.dtype).itemsize)))

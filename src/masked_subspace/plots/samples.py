@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array, issparse
 
+from masked_subspace._common.matrices import mean_cells
 from masked_subspace._common.types import Array
 from masked_subspace.plots.themes import axes_or_new, dressed, shades_of, theme_of
 from masked_subspace.report.layout import graph_map
@@ -62,7 +63,8 @@ def plot_affinity(
     n = matrix.shape[0]
     order = np.arange(n) if labels is None else np.argsort(np.asarray(labels), kind="stable")
     start, stop = zoom or (0, n)
-    picture = _binned(matrix[order][:, order][start:stop, start:stop])
+    entries = coo_array(matrix[order][:, order][start:stop, start:stop])
+    picture = mean_cells(entries.row, entries.col, np.abs(entries.data), entries.shape[0], _CELLS)
     ax = axes_or_new(ax)
     positive = picture[picture > 0]
     top = float(np.quantile(positive, 0.98)) if positive.size else 1.0
@@ -77,17 +79,6 @@ def plot_affinity(
             ax.axvline(edge, color=look.soft, lw=0.3)
     ax.set(xlabel="sample, sorted", ylabel="sample, sorted")
     return dressed(ax, look)
-
-
-def _binned(matrix: csr_array) -> Array:
-    """Means over at most 400 × 400 cells."""
-    n = matrix.shape[0]
-    bins = min(n, _CELLS)
-    entries = coo_array(matrix)
-    picture = np.zeros((bins, bins))
-    np.add.at(picture, (entries.row * bins // n, entries.col * bins // n), np.abs(entries.data))
-    heights = np.bincount(np.arange(n) * bins // n, minlength=bins)
-    return np.asarray(picture / np.outer(heights, heights))
 
 
 def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: Any = None, theme: str = "light") -> Any:

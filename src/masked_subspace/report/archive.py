@@ -10,7 +10,6 @@ import csv
 import hashlib
 import io
 import json
-import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,6 +24,7 @@ from masked_subspace._common.types import Record, RecordView
 from masked_subspace.inputs import InputError
 from masked_subspace.inputs.text import cell_text
 from masked_subspace.inputs.zipped import ZippedArrays
+from masked_subspace.report.encoding import finite
 from masked_subspace.report.record import ReportContent
 from masked_subspace.report.stored import checked_graph, decoded, encoded
 
@@ -91,19 +91,7 @@ def _checksum(content: bytes) -> str:
 
 def to_json(value: object) -> str:
     """Readable JSON; what is not finite becomes null."""
-    return json.dumps(_plain(value), indent=2, ensure_ascii=False) + "\n"
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(item) for item in value]
-    return value
+    return json.dumps(finite(value), indent=2, ensure_ascii=False) + "\n"
 
 
 def _details(content: ReportContent) -> Record:

@@ -62,15 +62,6 @@ def block_weights(affinity: csr_array, codes: Array) -> Array:
     return np.asarray(sums.reshape(n_clusters, n_clusters))
 
 
-def modularity(affinity: csr_array, codes: Array) -> float:
-    """Share of link weight inside clusters, less what a random graph with the same degrees would have."""
-    weights = block_weights(affinity, codes)
-    total = weights.sum()
-    if total <= 0:
-        return 0.0
-    return float(np.trace(weights) / total - ((weights.sum(axis=1) / total) ** 2).sum())
-
-
 def best_split(graph: csr_array) -> tuple[int, float]:
     """The split of a graph in two parts that cuts least: size of the smaller part, share of its links that are cut.
 

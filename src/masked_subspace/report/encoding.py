@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +31,13 @@ def sixteen_bits(values: Array, low: npt.ArrayLike | None = None, high: npt.Arra
 
 
 def finite(value: object) -> object:
-    """The same with null where a number is not finite."""
+    """The same as JSON holds it: Python's numbers, lists and texts as keys, null where a number is not finite."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, list | tuple):
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list | tuple | np.ndarray):
         return [finite(item) for item in value]
-    if hasattr(value, "items"):
-        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
     return value

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.types import Array, MatrixLike, Record
-from masked_subspace.report.layout import nearest_centres
+from masked_subspace.label.embedding import embedding_margin
 from masked_subspace.report.profiles import cluster_profiles
 from masked_subspace.report.record import (
     AGREEMENT,
@@ -139,8 +139,7 @@ def _certainty(estimator: BaseEstimator, embedding: Array, labels: Array) -> Arr
     if own is not None:
         return np.clip(np.asarray(own, dtype=np.float64), 0.0, 1.0)
     _, codes = np.unique(labels, return_inverse=True)
-    nearest = nearest_centres(embedding, codes)
-    return np.asarray(np.clip(1.0 - nearest.own / np.maximum(nearest.other, 1e-300), 0.0, 1.0))
+    return embedding_margin(embedding, codes)
 
 
 def _number(value: float | None) -> float | None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import Array
+from masked_subspace.label.embedding import distances, nearest_centres
 from masked_subspace.report.forces import pull_and_push
 
 _STEPS = 300
@@ -25,30 +24,6 @@ def principal_axes(embedding: Array, count: int) -> tuple[Array, Array]:
     projected = centred @ axes[:count].T
     share = projected.var(axis=0) / max(float(centred.var(axis=0).sum()), 1e-300)
     return projected, share
-
-
-@dataclass(frozen=True)
-class NearestCentres:
-    """How far each sample is from its own cluster's centre and from the nearest other one, `following`."""
-
-    own: Array
-    other: Array  # infinite where there is one cluster only
-    following: Array
-    centres: Array
-
-
-def nearest_centres(embedding: Array, codes: Array) -> NearestCentres:
-    """Distances to the centres of clusters numbered from 0."""
-    n_clusters = int(codes.max()) + 1
-    sums = np.zeros((n_clusters, embedding.shape[1]))
-    np.add.at(sums, codes, embedding)
-    centres = sums / np.maximum(np.bincount(codes, minlength=n_clusters), 1)[:, None]
-    to_centres = distances(embedding, centres)
-    rows = np.arange(len(codes))
-    own = to_centres[rows, codes]
-    to_centres[rows, codes] = np.inf
-    following = to_centres.argmin(axis=1)
-    return NearestCentres(own, to_centres[rows, following], following, centres)
 
 
 def cluster_map(embedding: Array, codes: Array) -> Array:
@@ -132,12 +107,6 @@ def _unit_square(places: Array) -> Array:
     low, high = places.min(axis=0), places.max(axis=0)
     span = max(float((high - low).max()), 1e-300)
     return np.asarray((places - (low + high) / 2) * (2 / span))
-
-
-def distances(first: Array, second: Array) -> Array:
-    """Euclidean distances of all pairs of rows."""
-    squared = (first**2).sum(axis=1)[:, None] - 2 * first @ second.T + (second**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
 def scaled(wanted: Array) -> Array:

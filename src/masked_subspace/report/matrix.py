@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from masked_subspace._common.matrices import mean_cells
 from masked_subspace._common.types import Array, Record
 from masked_subspace.report.encoding import encoded
 from masked_subspace.report.png import data_uri, gray_png
@@ -74,11 +75,7 @@ def _robust_top(values: Array) -> float:
 
 
 def _bins(rows: Array, columns: Array, values: Array, n: int) -> tuple[Array, float]:
-    b = min(n, MAX_BINS)
-    place = (rows * b // n) * b + columns * b // n
-    sums = np.bincount(place, weights=values, minlength=b * b).reshape(b, b)
-    heights = np.bincount(np.arange(n) * b // n, minlength=b)
-    means = sums / np.outer(heights, heights)
+    means = mean_cells(rows, columns, values, n, MAX_BINS)
     top = _robust_top(means)
     return _bytes(means, top), top
 

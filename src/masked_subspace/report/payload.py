@@ -8,8 +8,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from masked_subspace._common.types import Array, Record
+from masked_subspace.label.embedding import nearest_centres
 from masked_subspace.report.encoding import encoded, finite, sixteen_bits, small_integers
-from masked_subspace.report.layout import graph_map, nearest_centres, principal_axes
+from masked_subspace.report.layout import graph_map, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order
 from masked_subspace.report.palette import UNASSIGNED_COLOUR, class_look, cluster_look
 from masked_subspace.report.pictures import subspace_panel

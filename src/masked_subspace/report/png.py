@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from masked_subspace._common.types import Array
+from masked_subspace.datasets.images import shrink
 
 
 def gray_png(pixels: Array) -> bytes:
@@ -65,18 +66,5 @@ def sprite_sheet(images: Array, wanted: Array, max_pixels: int = 2_600_000) -> S
 
 
 def shrunk(images: Array, height: int, width: int) -> Array:
-    """Area means, by weights that say how much of each old line falls into each new one."""
-    if images.shape[1:] == (height, width):
-        return np.rint(images).clip(0, 255).astype(np.uint8)
-    down, across = _overlaps(images.shape[1], height), _overlaps(images.shape[2], width)
-    pictures = [np.rint(down @ image.astype(np.float32) @ across.T) for image in images]
-    return np.stack(pictures).clip(0, 255).astype(np.uint8)
-
-
-def _overlaps(old: int, new: int) -> Array:
-    edges_new = np.linspace(0, old, new + 1)
-    edges_old = np.arange(old + 1)
-    high = np.minimum(edges_new[1:, None], edges_old[None, 1:])
-    low = np.maximum(edges_new[:-1, None], edges_old[None, :-1])
-    share = np.maximum(high - low, 0.0)
-    return np.asarray(share / share.sum(axis=1, keepdims=True), dtype=np.float32)
+    """Area means of pictures with values 0 … 255."""
+    return np.stack([shrink(image[None].clip(0, 255), (height, width))[0] for image in images])

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from masked_subspace._common.types import IntArray, Record, RecordView
-from masked_subspace.report.doubts import ClusterFacts, examine, modularity
+from masked_subspace.label.consensus import modularity
+from masked_subspace.report.doubts import ClusterFacts, examine
 from masked_subspace.report.record import AGREEMENT, Run
 
 GOOD, FAIR, POOR = "good", "fair", "poor"

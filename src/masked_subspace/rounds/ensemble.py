@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events, iteration_reporter
+from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import agreement_with, consensus_embedding
 from masked_subspace.label.graph import affinity_matrix
@@ -122,18 +122,13 @@ class Ensemble:
         there twice is cut once."""
         distinct = list({id(graph): graph for graph in graphs}.values())
         alone = replace(self.evidence, n_threads=1, known=None)
-        tasks = [
-            delayed(labels_of_cuts)(
-                graph,
-                [(cut.kind, cut.parts(self.n_clusters, graph.shape[0])) for cut in cuts],
-                self.n_components,
-                alone,
-                self.seed,
-                5,
-            )
-            for graph in distinct
-        ]
-        found: list[list[IntArray]] = Parallel(n_jobs=self.evidence.n_threads, backend="threading")(tasks)
+
+        def labels_of(graph: csr_array) -> list[IntArray]:
+            parts = [(cut.kind, cut.parts(self.n_clusters, graph.shape[0])) for cut in cuts]
+            return labels_of_cuts(graph, parts, self.n_components, alone, self.seed, 5)
+
+        with ordered_map(self.evidence.n_threads) as apply:
+            found = apply(labels_of, distinct)
         by_graph = {id(graph): labels for graph, labels in zip(distinct, found, strict=True)}
         return [by_graph[id(graph)] for graph in graphs]
 

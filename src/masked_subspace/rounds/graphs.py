@@ -9,10 +9,11 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.utils import check_random_state
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
 from masked_subspace.label.consensus import agreement_with
-from masked_subspace.label.embedding import Components, normalized_graph, unit_rows
+from masked_subspace.label.embedding import Components, normalized_graph
 from masked_subspace.label.labeler import CUTS, Evidence, label_graph
 from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
 from masked_subspace.masks.pairs import KnownPairs

@@ -20,12 +20,13 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.progress import Events
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.sparse.implicit import ImplicitRows, products_of
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.eigen import leading_eigenpairs
-from masked_subspace.label.embedding import normalized_graph, unit_rows
+from masked_subspace.label.embedding import normalized_graph
 from masked_subspace.label.graph import symmetrize
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows
 from masked_subspace.label.number_of_clusters import Number

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.sparse import issparse, sparray, spmatrix
 from sklearn.utils.validation import validate_data
 
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import Array, FloatArray, MatrixLike
 from masked_subspace.label.number_of_clusters import bounds_of
-from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.rows.recognition import row_hashes
 from masked_subspace.rows.tables import refuse_containers, text_columns

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray
 from masked_subspace.represent.neighbors.search import find_candidates
@@ -70,8 +71,7 @@ def clean_samples(
     trusted = np.ones(X.shape, dtype=bool)
     tau = 0.0
     for _ in range(rounds):
-        norms = np.linalg.norm(cleaned, axis=1, keepdims=True)
-        rows = cleaned / np.where(norms > 0, norms, 1)
+        rows = unit_rows(cleaned)
         Z = MaskedRepresenter(solver="sparse", n_jobs=n_jobs).prepare(rows, seed=seed).represent(None).representation
         # No rebuilt value leaves the range that its feature has.
         rebuilt = np.clip(rebuild(Z, cleaned, target, trusted), lowest, highest)

@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from masked_subspace._common.rows import block_ranges, row_blocks
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray
-from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.engine import local_engine
 
 _BLOCK = 64
@@ -92,7 +92,7 @@ def estimates(
     asked: Asked, atoms: Atoms, nearest: IntArray, settings: Sequence[Setting], n_threads: int
 ) -> Iterator[list[FloatArray]]:
     """For each asked row its wanted entries, once for every setting."""
-    blocks = [range(start, min(len(asked.values), start + _BLOCK)) for start in range(0, len(asked.values), _BLOCK)]
+    blocks = [range(*ends) for ends in block_ranges(len(asked.values), _BLOCK)]
     for block in local_engine(n_threads).run(_of_rows, _Work(asked, atoms, nearest, settings), blocks):
         yield from block
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from masked_subspace._common.rows import row_blocks, to_unit_length
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray
-from masked_subspace.masks.base import row_blocks
 from masked_subspace.parallel.mapped import MappedArray
 from masked_subspace.parallel.spill import empty_in_file
 from masked_subspace.rows.views import View
@@ -104,12 +104,6 @@ def _deviation(rows: FloatArray) -> FloatArray:
 def _root_mean_square(rows: FloatArray) -> float:
     """The length that a mean row has: the constant column then weighs as much as all others together."""
     return float(np.sqrt(np.einsum("ij,ij->", rows, rows, dtype=np.float64) / len(rows))) or 1.0
-
-
-def to_unit_length(rows: FloatArray, floor: float) -> None:
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
-    rows[norms[:, 0] <= floor] = 0
 
 
 def whitening_rotation(rows: FloatArray, power: float, directions: int | None = None) -> FloatArray:

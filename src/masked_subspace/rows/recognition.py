@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import DType, FloatArray, IntArray, KeyArray
-from masked_subspace.masks.base import row_blocks
 
 _SEED = 20_250_506
 _HALF = np.uint64(32)

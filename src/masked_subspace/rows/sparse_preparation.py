@@ -18,19 +18,19 @@ from typing import Any
 import numpy as np
 
 from masked_subspace._common.content_order import content_direction
+from masked_subspace._common.rows import rows_of_a_block, to_unit_length
 from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, Rotation
 from masked_subspace._common.sparse.row_space import RowSpace
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import fixed_signs
 from masked_subspace._common.types import FloatArray
-from masked_subspace.rows.preparation import Preparation, to_unit_length
+from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import View
 
 # Leading directions of a whitened view of implicit rows: 500 of 20,000 rows are 40 MB in float32.
 IMPLICIT_DIRECTIONS = 500
 # As in `whitening_rotation`: directions below this share of the first are dropped.
 _SMALLEST = 1e-4
-_BLOCK_BYTES = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _mirror(space: RowSpace, *, lift: bool) -> FloatArray | None:
 
 def _signs_in_features(space: RowSpace, directions: FloatArray, *, lift: bool) -> FloatArray:
     """The `fixed_signs` of directions that are given in coordinates; some at a time, because features may be many."""
-    step = max(1, _BLOCK_BYTES // (8 * space.n_features))
+    step = rows_of_a_block(8 * space.n_features)
     n_coordinates = len(directions) - lift
     signs = [
         fixed_signs(np.vstack([space.in_features(some[:n_coordinates]), some[n_coordinates:]]))

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import rows_of_a_block
 from masked_subspace._common.sparse.kernels import Factors, product_tile, products_among, products_with
 from masked_subspace._common.symmetric_eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
 from masked_subspace._common.types import Array, BoolArray, DType, FloatArray, IndexArray, IntArray, Number
@@ -25,7 +26,6 @@ from masked_subspace._common.types import Array, BoolArray, DType, FloatArray, I
 SEEN_DIRECTIONS = 100
 # A symmetric matrix up to this size is factored as a whole.
 _SMALL = 2_000
-_BLOCK_BYTES = 1 << 25
 # A rotation with more numbers than this is kept as weights of the training rows (500 directions of 50,000 features).
 _MOST_NUMBERS = 25_000_000
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -242,7 +242,7 @@ class LeadingDirections:
 
     def _whole_product(self) -> FloatArray:
         """The smaller product as an array, some columns at a time: what stands between is as long as the larger."""
-        size, step = min(self.rows.shape), max(1, _BLOCK_BYTES // (8 * max(self.rows.shape)))
+        size, step = min(self.rows.shape), rows_of_a_block(8 * max(self.rows.shape))
         blocks = [np.eye(size, min(step, size - start), -start) for start in range(0, size, step)]
         return np.hstack([self._product(block) for block in blocks])
 
@@ -261,7 +261,7 @@ class Rotation:
     def apply(self, rows: ImplicitRows) -> FloatArray:
         if self.training is None:
             return rows.times(self.weights)
-        step = max(1, _BLOCK_BYTES // (8 * len(self.training)))
+        step = rows_of_a_block(8 * len(self.training))
         parts = [
             rows[start : start + step].products(self.training) @ self.weights for start in range(0, len(rows), step)
         ]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import rows_of_a_block
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import DType, FloatArray
 
@@ -22,7 +23,6 @@ from masked_subspace._common.types import DType, FloatArray
 MOST_DIRECTIONS = 10_000
 _EPSILON = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
-_BLOCK_BYTES = 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class RowSpace:
     def coordinates(self, X: csr_array) -> FloatArray:
         """n × (r + 1): rows with the inner products that X has with the samples, and with its lengths."""
         out = np.empty((X.shape[0], self.directions.shape[1] + 1), dtype=self.dtype)
-        step = max(1, _BLOCK_BYTES // (8 * len(self.directions)))
+        step = rows_of_a_block(8 * len(self.directions))
         for start in range(0, len(out), step):
             rows = X[start : start + step].astype(np.float64)
             # Products of samples have few zeros: as arrays they are multiplied by BLAS.

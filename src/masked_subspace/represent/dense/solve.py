@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.compilation import compile_once
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import DType, FloatArray, IntArray, Record
 from masked_subspace.masks.base import HardMask, SoftMask
@@ -61,7 +62,7 @@ def solve_dense(
     if spectrum is None:
         spectrum = Spectrum.of(X, n_threads=n_threads)
     factored = perf_counter()
-    ranges = [(start, min(n_samples, start + block_size)) for start in range(0, n_samples, block_size)]
+    ranges = list(block_ranges(n_samples, block_size))
     run = run_lockstep if lockstep else run_freezing
     order: IntArray = np.arange(n_samples)
     outcome: Outcome | None = None

@@ -9,9 +9,10 @@ from threading import Lock, local
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import Array, FloatArray, IndexArray, IntArray, KeyArray
-from masked_subspace.parallel.blocks import block_ranges, read_rows
+from masked_subspace.parallel.blocks import read_rows
 from masked_subspace.represent.neighbors.kernels import (
     finish_keys,
     finish_rows,
@@ -25,7 +26,7 @@ _SAMPLE_ROWS = 512
 _GUESS_MARGIN = 3.0
 
 
-def unit_rows(X: Array, start: int, stop: int) -> npt.NDArray[np.float32]:
+def read_unit_rows(X: Array, start: int, stop: int) -> npt.NDArray[np.float32]:
     """Rows start..stop at unit length in float32; a zero row stays zero."""
     own = read_rows(X, start, stop)
     if own.dtype == np.float64:
@@ -85,12 +86,12 @@ def nearest_of_all(X: Array, m: int, *, n_threads: int = 1, block_size: int | No
     n = int(X.shape[0])
     step = block_size or _TILE_ROWS
     ranges = list(block_ranges(n, step))
-    blocks = [unit_rows(X, *ends) for ends in ranges] if isinstance(X, np.ndarray) else None
+    blocks = [read_unit_rows(X, *ends) for ends in ranges] if isinstance(X, np.ndarray) else None
     buffers, locks, scratch = Buffers(n, m), [Lock() for _ in ranges], local()
     sample = _column_sample(X, m)
 
     def block(number: int) -> npt.NDArray[np.float32]:
-        return blocks[number] if blocks is not None else unit_rows(X, *ranges[number])
+        return blocks[number] if blocks is not None else read_unit_rows(X, *ranges[number])
 
     def visit(pair: tuple[int, int]) -> None:
         p, q = pair
@@ -137,7 +138,7 @@ def _column_sample(X: Array, m: int) -> npt.NDArray[np.float32] | None:
     if n < 4 * _SAMPLE_ROWS or m > n // 16:
         return None
     places = np.linspace(0, n - 1, _SAMPLE_ROWS).astype(np.int64)
-    return np.concatenate([unit_rows(X, i, i + 1) for i in places.tolist()])
+    return np.concatenate([read_unit_rows(X, i, i + 1) for i in places.tolist()])
 
 
 def nearest_in(
@@ -155,10 +156,10 @@ def nearest_in(
     forbidden = np.full(len(out), -1, dtype=np.int64) if own is None else own
 
     def visit(ends: tuple[int, int]) -> None:
-        rows = unit_rows(queries, *ends)
+        rows = read_unit_rows(queries, *ends)
         buffers = Buffers(len(rows), m)
         for start, stop in block_ranges(int(dictionary.shape[0]), step):
-            tile = rows @ unit_rows(dictionary, start, stop).T
+            tile = rows @ read_unit_rows(dictionary, start, stop).T
             scan_rows(tile, forbidden[slice(*ends)], start, m, *buffers.of(0, len(rows)))
         out[slice(*ends)] = buffers.indices()
 

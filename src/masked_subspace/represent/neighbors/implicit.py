@@ -10,10 +10,10 @@ from threading import local
 
 import numpy as np
 
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.sparse.implicit import ImplicitRows, Tile
 from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import IndexArray, IntArray, Rows32
-from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.represent.neighbors.exact import Buffers
 from masked_subspace.represent.neighbors.kernels import scan_rows
 

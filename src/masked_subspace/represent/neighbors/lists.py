@@ -15,10 +15,10 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
+from masked_subspace._common.rows import block_ranges, to_unit_length
 from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, IndexArray, IntArray, RandomSeed
 from masked_subspace.parallel.active import active_engine
-from masked_subspace.parallel.blocks import block_ranges
 from masked_subspace.parallel.engine import Engine
 from masked_subspace.represent.neighbors.exact import Buffers, complete, nearest_in
 from masked_subspace.represent.neighbors.kernels import scan_listed
@@ -140,7 +140,7 @@ def list_centres(
     sample: npt.NDArray[np.float32], n_lists: int, random: np.random.RandomState
 ) -> npt.NDArray[np.float32]:
     """Centres of the lists by k-means on a sample of the rows, which is scaled to unit length in place."""
-    sample /= np.maximum(np.linalg.norm(sample, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    to_unit_length(sample)
     # One thread: with more, sums in another order could move a centre and with it a label.
     with limited_threads(limits=1):
         means = KMeans(n_lists, init="random", n_init=1, max_iter=10, random_state=random).fit(sample)

@@ -1,0 +1,63 @@
+"""Rows of numbers as every room handles them: in blocks that fit memory, and at unit length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from masked_subspace._common.types import FloatArray
+
+# What a dense block of rows may take: large enough for BLAS, small enough for any machine.
+BLOCK_BYTES = 1 << 25
+
+
+def rows_of_a_block(row_bytes: int) -> int:
+    """How many rows of so many bytes each stay near 32 MB; one at least."""
+    return max(1, BLOCK_BYTES // max(1, row_bytes))
+
+
+def block_ranges(n_rows: int, block_size: int) -> Iterator[tuple[int, int]]:
+    """Consecutive ranges that cover all rows.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many rows there are.
+    block_size : int
+        Rows of a block; the last may have fewer.
+
+    Yields
+    ------
+    start : int
+        The first row of a block.
+    stop : int
+        The row behind its last.
+
+    Examples
+    --------
+    >>> from masked_subspace.parallel import block_ranges
+    >>> list(block_ranges(5, 2))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    for start in range(0, n_rows, block_size):
+        yield start, min(n_rows, start + block_size)
+
+
+def row_blocks(n_samples: int, n_columns: int | None = None) -> Iterator[tuple[int, int]]:
+    """Ranges of rows whose dense blocks, of `n_columns` or `n_samples` columns, stay near 32 MB."""
+    return block_ranges(n_samples, rows_of_a_block(8 * (n_samples if n_columns is None else n_columns)))
+
+
+def unit_rows(rows: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; zero rows stay zero."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    scaled: FloatArray = rows / np.where(norms > 0, norms, 1)
+    return scaled
+
+
+def to_unit_length(rows: FloatArray, floor: float = 0.0) -> None:
+    """The same in place; rows no longer than `floor` become zero."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
+    rows[norms[:, 0] <= floor] = 0
