@@ -24,7 +24,7 @@ from masked_subspace.report import ReportContent, page, render
 _VIEW = """
 from masked_subspace.rows.views import VIEWS, View
 VIEWS["toy"] = View("toy", standardize=True)  # the one line
-from masked_subspace.rounds.ways import FAMILIES
+from masked_subspace.rounds.judge import FAMILIES
 FAMILIES["toy"] = ("toy",)  # the one word that lets the judge try it
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces

@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csc_array, csr_array, csr_matrix
 from scipy.sparse import random as random_sparse
 
-from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, as_array, products_of
+from masked_subspace._common.rows import products_of
+from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, as_array
 from masked_subspace._common.sparse.row_space import RowSpace
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace.represent.neighbors.search import find_candidates

@@ -6,7 +6,8 @@ from sklearn.datasets import load_digits, load_wine
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.estimators.calibration import Sharpening, with_own_first
+from masked_subspace.estimators.calibration import Sharpening
+from masked_subspace.label.consensus import with_own_first
 
 
 @pytest.mark.parametrize("model", [BMSC(3, random_state=0), RMSC(3, random_state=0)])

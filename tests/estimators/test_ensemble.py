@@ -9,7 +9,7 @@ from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparsity import FirstStep, mean_square
-from masked_subspace.rounds.members import draw_members
+from masked_subspace.rounds.ensemble import draw_members
 from masked_subspace.rows.preparation import Preparation, whitening_rotation
 from masked_subspace.rows.views import VIEWS, View
 

@@ -3,8 +3,13 @@ import pytest
 from sklearn.cluster import KMeans, kmeans_plusplus
 
 from masked_subspace.label import kmeans
-from masked_subspace.label.kmeans import cluster_means, cluster_rows, cluster_rows_from_anchors, squared_distances
-from masked_subspace.label.kmeans_seeding import spread_centres
+from masked_subspace.label.kmeans import (
+    cluster_means,
+    cluster_rows,
+    cluster_rows_from_anchors,
+    spread_centres,
+    squared_distances,
+)
 from masked_subspace.metrics import clustering_accuracy
 
 

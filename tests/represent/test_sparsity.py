@@ -12,7 +12,7 @@ from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.represent.sparse.solve import solve_sparse
 from masked_subspace.represent.sparsity import CandidateStep, FirstStep
-from masked_subspace.rounds.members import draw_members
+from masked_subspace.rounds.ensemble import draw_members
 
 
 def rows(n: int = 400, scale: float = 1.0, dtype: type = np.float64) -> np.ndarray:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from masked_subspace import BMSC, RMSC
-from masked_subspace.rows.tables import is_counts, text_columns
+from masked_subspace.rows.checks import is_counts, text_columns
 
 NAMES = ["a", "b", "c", "d"]
 X = np.random.default_rng(0).normal(size=(30, 4))

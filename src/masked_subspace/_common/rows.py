@@ -1,12 +1,16 @@
-"""Rows of numbers as every room handles them: in blocks that fit memory, and at unit length."""
+"""Rows of numbers as every room handles them: in blocks that fit memory, at unit length, and their inner products."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from masked_subspace._common.types import FloatArray
+
+if TYPE_CHECKING:
+    from masked_subspace._common.sparse.implicit import Rows
 
 # What a dense block of rows may take: large enough for BLAS, small enough for any machine.
 BLOCK_BYTES = 1 << 25
@@ -61,3 +65,12 @@ def to_unit_length(rows: FloatArray, floor: float = 0.0) -> None:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     rows /= np.where(norms > floor, norms, 1).astype(rows.dtype)
     rows[norms[:, 0] <= floor] = 0
+
+
+def products_of(left: Rows, right: Rows) -> FloatArray:
+    """left @ rightᵀ, of arrays or of sparse samples."""
+    if isinstance(left, np.ndarray):
+        assert isinstance(right, np.ndarray)
+        return np.asarray(left @ right.T)
+    assert not isinstance(right, np.ndarray)
+    return left.products(right)

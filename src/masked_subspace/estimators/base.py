@@ -9,8 +9,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy.typing as npt
 from scipy.sparse import csr_array
@@ -24,21 +25,20 @@ from masked_subspace._common.reporting import ReportMixin
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import limited_threads, thread_count
-from masked_subspace._common.transaction import all_or_nothing
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
 from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
 from masked_subspace.label.embedding import embedding_margin
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.group_assignment import refuse_impossible
-from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler
-from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of
+from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler, NumberWanted, bounds_of
+from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rows.checks import check_samples, refuse_degenerate, refuse_vanished, warn_of_copies
+from masked_subspace.rows.checks import check_samples, is_counts, refuse_degenerate, refuse_vanished, warn_of_copies
 from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.tables import is_counts
+from masked_subspace.rows.recognition import SeenRows
 from masked_subspace.rows.views import View
 
 if TYPE_CHECKING:
@@ -62,6 +62,25 @@ SHARED_CONSTRAINTS: Record = {
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],
 }
+
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def all_or_nothing(method: Method) -> Method:
+    """Put the object's attributes back when the method raises (Ctrl-C too): a failed fit leaves the fit before it."""
+
+    @wraps(method)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(self.__dict__)
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    return cast(Method, guarded)
 
 
 @dataclass(frozen=True)
@@ -187,6 +206,8 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._validate_params()
 
         def known_of(n_samples: int) -> KnownPairs | None:
+            if must_link is None and cannot_link is None and partial_labels is None:
+                return None
             return KnownPairs.of(n_samples, must_link, cannot_link, partial_labels)
 
         if self._fit_graph(X, known_of) is not None:
@@ -298,7 +319,11 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
             self.n_clusters_scores_: list[Record] = number.records
             self.n_clusters_candidates_: list[int] = number.candidates
         self._preparation, self._rows = fit.preparation, fit.rows
-        self._keep_samples(fit.X)
+        # Referred to, not copied: the subspaces are computed from them when they are first asked for.
+        self._samples = fit.X.bare() if isinstance(fit.X, SparseSamples) else fit.X
+        self._subspaces = None
+        if fit.X is not None:
+            self._seen = SeenRows.of(fit.X)
         self.view_: str = fit.preparation.view.name
         self.labels_: IntArray = labeling.labels
         self._labels_of_all: IntArray = labeling.labels

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
-from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling
-from masked_subspace.label.number_of_clusters import NumberWanted
+from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling, NumberWanted
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import LabelMask, Orientation

@@ -6,7 +6,7 @@ from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import Task, no_mask
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
-from masked_subspace.label.number_of_clusters import NumberWanted
+from masked_subspace.label.labeler import NumberWanted
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 

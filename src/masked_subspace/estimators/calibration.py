@@ -22,8 +22,6 @@ _POWERS = np.geomspace(1, 16, 25)
 _REBUILT, _REBUILT_SHARE = 400, 0.25
 # No vote at all counts as this share of one.
 _NONE = 1e-3
-# By how much a sample's own cluster leads where another has the same share.
-_LEAD = 1e-9
 
 
 @dataclass(eq=False)
@@ -34,18 +32,6 @@ class Remembered:
 
 
 Voters = Callable[[Rows, Rows], csr_array]  # (rows that vote, new rows) -> shares of the votes
-
-
-def with_own_first(shares: FloatArray, labels: IntArray) -> FloatArray:
-    """Shares whose largest entry is the sample's own cluster: where another is larger, the two change places."""
-    shares = shares.copy()
-    rows = np.arange(len(labels))
-    first = shares.argmax(axis=1)
-    own, largest = shares[rows, labels].copy(), shares[rows, first].copy()
-    shares[rows, first] = own
-    shares[rows, labels] = largest + _LEAD
-    ordered: FloatArray = shares / shares.sum(axis=1, keepdims=True)
-    return ordered
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
-from masked_subspace.label.number_of_clusters import NumberWanted
+from masked_subspace.label.labeler import NumberWanted
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds

@@ -18,11 +18,11 @@ from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
-from masked_subspace.estimators.calibration import Remembered, Sharpening, with_own_first
+from masked_subspace.estimators.calibration import Remembered, Sharpening
 from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by, voters_of
-from masked_subspace.label.consensus import shares_of_votes
+from masked_subspace.label.consensus import shares_of_votes, with_own_first
 from masked_subspace.label.labeler import cut_for, in_order, put_back
 from masked_subspace.label.modularity import link_shares, modularity_cut
 from masked_subspace.label.separation import separation

@@ -42,12 +42,6 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _seen: SeenRows
     _subspaces: list[Subspace] | None
 
-    def _keep_samples(self, samples: FloatArray | SparseSamples | None) -> None:
-        self._samples = samples.bare() if isinstance(samples, SparseSamples) else samples
-        self._subspaces = None
-        if samples is not None:
-            self._seen = SeenRows.of(samples)
-
     @property
     def _n_features_out(self) -> int:
         return int(self.embedding_.shape[1])

@@ -31,20 +31,12 @@ from masked_subspace.estimators.defaults import (
 )
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
-from masked_subspace.label.number_of_clusters import Number, NumberWanted, number_of_clusters
+from masked_subspace.label.labeler import NumberWanted
+from masked_subspace.label.number_of_clusters import Number, number_of_clusters
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
 from masked_subspace.rounds.ensemble import Cut
-from masked_subspace.rounds.judge import yardsticks
-from masked_subspace.rounds.low_rank import (
-    CLEAR_GAP,
-    ClosedForm,
-    Rank,
-    clearest_cuts,
-    number_of_low_rank,
-)
-from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rounds.ways import (
+from masked_subspace.rounds.judge import (
     FINER_FROM,
     FINEST_FROM,
     Family,
@@ -54,10 +46,19 @@ from masked_subspace.rounds.ways import (
     families_of,
     family_of,
     judged_ways,
+    yardsticks,
 )
+from masked_subspace.rounds.low_rank import (
+    CLEAR_GAP,
+    ClosedForm,
+    Rank,
+    clearest_cuts,
+    number_of_low_rank,
+)
+from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.sparse_preparation import implicit_directions
+from masked_subspace.rows.sparse_preparation import directions_kept
 from masked_subspace.rows.views import VIEWS, View, view_of
 
 _OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
@@ -253,10 +254,9 @@ class RMSC(MaskedClusterer):
         ways = self._judge(task, seen)
         taken = ways[0]
         records = [way.record(way is taken, self._cuts(len(task.X))) for way in ways]
-        for record, way in zip(records, ways, strict=True):
-            most = implicit_directions(task.X, way.views)
-            if most is not None:
-                record["directions"] = most
+        if isinstance(task.X, SparseSamples):
+            for record, way in zip(records, ways, strict=True):
+                record |= directions_kept(task.X, way.views)
         if ranks is not None:
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
         task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, strength {taken.strength:.2f})")

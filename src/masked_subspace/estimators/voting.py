@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.rows import unit_rows
-from masked_subspace._common.sparse.implicit import Rows, products_of
+from masked_subspace._common.rows import products_of, unit_rows
+from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray
 from masked_subspace.estimators.defaults import VOTE_GROWTH, VOTE_PENALTY, VOTE_SPARSITY
 from masked_subspace.represent.model import AdmmSettings

@@ -16,6 +16,9 @@ from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.embedding import vectors_to_weigh, weighted
 
+# By how much a sample's own cluster leads where another has the same share.
+_LEAD = 1e-9
+
 
 def membership(labelings: Sequence[IntArray]) -> csr_array:
     """H: one column for each cluster of each labeling."""
@@ -70,6 +73,18 @@ def agreement_with(labels: IntArray, labelings: Sequence[IntArray]) -> FloatArra
     rest = np.maximum(shares.max(axis=1), 0) if n_clusters > 1 else np.zeros(len(labels))
     certainty: FloatArray = np.clip(mine - rest, 0, 1)
     return certainty
+
+
+def with_own_first(shares: FloatArray, labels: IntArray) -> FloatArray:
+    """Shares whose largest entry is the sample's own cluster: where another is larger, the two change places."""
+    shares = shares.copy()
+    rows = np.arange(len(labels))
+    first = shares.argmax(axis=1)
+    own, largest = shares[rows, labels].copy(), shares[rows, first].copy()
+    shares[rows, first] = own
+    shares[rows, labels] = largest + _LEAD
+    ordered: FloatArray = shares / shares.sum(axis=1, keepdims=True)
+    return ordered
 
 
 def modularity(W: csr_array, labels: IntArray) -> float:

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.content_order import Positions, content_order
-from masked_subspace._common.rows import row_blocks
-from masked_subspace._common.sparse.implicit import Rows, as_array, products_of
+from masked_subspace._common.rows import products_of, row_blocks
+from masked_subspace._common.sparse.implicit import Rows, as_array
 from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
 from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
@@ -21,9 +21,29 @@ from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.group_assignment import GroupAssigner
 from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
 from masked_subspace.label.modularity import ManyCuts, link_shares, modularity_cut
-from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
+from masked_subspace.label.number_of_clusters import Number, number_of_clusters
 from masked_subspace.label.prediction import leading_rows
 from masked_subspace.masks.pairs import KnownPairs
+
+# "auto" tries numbers up to this, and none with fewer samples a cluster.
+_MOST_CLUSTERS, _LEAST_SAMPLES = 200, 5
+NumberWanted = int | str | Sequence[int]
+
+
+def bounds_of(n_clusters: NumberWanted, n_samples: int) -> tuple[int, int]:
+    """The smallest and largest number that `n_clusters` permits: a number, "auto" or (low, high)."""
+    if n_clusters == "auto":
+        return 2, max(2, min(_MOST_CLUSTERS, n_samples // _LEAST_SAMPLES))
+    if isinstance(n_clusters, (tuple, list)):
+        whole = len(n_clusters) == 2 and all(
+            isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in n_clusters
+        )
+        if not whole or not 1 <= n_clusters[0] <= n_clusters[1]:
+            raise ValueError(
+                f"n_clusters is {n_clusters!r}; a range is (low, high), two whole numbers with 1 ≤ low ≤ high."
+            )
+        return int(n_clusters[0]), int(n_clusters[1])
+    return int(n_clusters), int(n_clusters)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,6 @@ _LINKS, _LINK_SHARE = 8, 0.5
 _ROUNDING = 1e-6
 # Pairs of looks that are compared.
 _MOST_PAIRS = 12
-# "auto" tries numbers up to this, and none with fewer samples a cluster.
-_MOST_CLUSTERS, _LEAST_SAMPLES = 200, 5
 # Every number up to here is tried; above, steps of 12 %, and then every number near the best.
 _EVERY_UP_TO, _STEP = 21, 1.12
 # Halvings of the range of resolutions: cuts for the score need not be as exact as those that label.
@@ -58,8 +56,6 @@ _HALVINGS = 11
 # Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
 _CANDIDATE, _OTHER = 0.9, 0.15
 _MOST_CANDIDATES = 3
-
-NumberWanted = int | str | Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -69,22 +65,6 @@ class Number:
     n_clusters: int
     candidates: list[int]
     records: list[Record]
-
-
-def bounds_of(n_clusters: NumberWanted, n_samples: int) -> tuple[int, int]:
-    """The smallest and largest number that `n_clusters` permits: a number, "auto" or (low, high)."""
-    if n_clusters == "auto":
-        return 2, max(2, min(_MOST_CLUSTERS, n_samples // _LEAST_SAMPLES))
-    if isinstance(n_clusters, (tuple, list)):
-        whole = len(n_clusters) == 2 and all(
-            isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in n_clusters
-        )
-        if not whole or not 1 <= n_clusters[0] <= n_clusters[1]:
-            raise ValueError(
-                f"n_clusters is {n_clusters!r}; a range is (low, high), two whole numbers with 1 ≤ low ≤ high."
-            )
-        return int(n_clusters[0]), int(n_clusters[1])
-    return int(n_clusters), int(n_clusters)  # type: ignore[arg-type]
 
 
 def number_of_clusters(

@@ -10,8 +10,7 @@ from sklearn.base import clone
 from masked_subspace._common.sparse.implicit import Rows, as_array
 from masked_subspace._common.types import IntArray, MatrixLike
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.masks.hard import AllOf, DiagonalMask, PatternMask
-from masked_subspace.masks.neighbors import NeighborMask
+from masked_subspace.masks.hard import AllOf, DiagonalMask, NeighborMask, PatternMask
 from masked_subspace.masks.pair_masks import ApartMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import (

@@ -15,8 +15,8 @@ import numpy as np
 from masked_subspace._common.peak_memory import peak_bytes
 from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array
+from masked_subspace.parallel.blocks import MappedArray
 from masked_subspace.parallel.engine import Block, Result, Shared
-from masked_subspace.parallel.mapped import MappedArray
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -34,7 +34,9 @@ tests/reference.py has the same formulas with an explicit inverse, one line each
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -104,3 +106,28 @@ def squared_weights(mask_weight: float, prices: npt.ArrayLike, dtype: npt.DTypeL
             "prices, or a smaller mask_weight."
         )
     return weights
+
+
+_LARGEST_PENALTY = 1e300  # only keeps μ finite; every quantity has long stopped moving there
+
+
+@dataclass(frozen=True)
+class Step:
+    """The numbers of one iteration, with those of the iterations before and after it."""
+
+    number: int  # from 0
+    mu: float
+    mu_last: float
+    mu_next: float
+    tau: float
+    tau_last: float
+
+
+def continuation(settings: AdmmSettings) -> Iterator[Step]:
+    """One `Step` for each of the at most T iterations."""
+    mu_last = mu = settings.penalty
+    for number in range(settings.max_iter):
+        mu_next = min(mu * settings.penalty_growth, _LARGEST_PENALTY)
+        tau, tau_last = (sqrt(2 * settings.sparsity / penalty) for penalty in (mu, mu_last))
+        yield Step(number, mu, mu_last, mu_next, tau, tau_last)
+        mu_last, mu = mu, mu_next

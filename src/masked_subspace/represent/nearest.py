@@ -17,8 +17,9 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.types import FloatArray, IndexArray
-from masked_subspace.masks.base import SoftMask, row_blocks
+from masked_subspace.masks.base import SoftMask
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.representer import Progress
 

@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, IndexArray, MaskLike
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.masks.hard import AllOf, PatternMask
-from masked_subspace.masks.neighbors import NeighborMask
+from masked_subspace.masks.hard import AllOf, NeighborMask, PatternMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.resolve import resolve_hard_mask
 from masked_subspace.represent.model import AdmmSettings, SolverResult

@@ -14,13 +14,13 @@ from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.embedding import Components, normalized_graph
-from masked_subspace.label.labeler import CUTS, Evidence, label_graph
-from masked_subspace.label.number_of_clusters import Number, NumberWanted, bounds_of, number_of_clusters
+from masked_subspace.label.labeler import CUTS, Evidence, NumberWanted, bounds_of, label_graph
+from masked_subspace.label.number_of_clusters import Number, number_of_clusters
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.ensemble import Ballot, Cut, consensus
+from masked_subspace.rounds.judge import cuts_for
 from masked_subspace.rounds.recursion import Outcome
-from masked_subspace.rounds.ways import cuts_for
 
 # Weights w_ij and w_ji count as equal if they differ by less than this share of the largest weight.
 _SYMMETRIC = 1e-5

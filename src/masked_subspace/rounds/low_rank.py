@@ -20,8 +20,8 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.progress import Events
-from masked_subspace._common.rows import unit_rows
-from masked_subspace._common.sparse.implicit import ImplicitRows, products_of
+from masked_subspace._common.rows import products_of, unit_rows
+from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.label.consensus import agreement_with

@@ -10,8 +10,7 @@ from masked_subspace._common.rows import row_blocks, to_unit_length
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray
-from masked_subspace.parallel.mapped import MappedArray
-from masked_subspace.parallel.spill import empty_in_file
+from masked_subspace.parallel.blocks import MappedArray, empty_in_file
 from masked_subspace.rows.views import View
 
 

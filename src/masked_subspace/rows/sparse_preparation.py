@@ -23,7 +23,7 @@ from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirecti
 from masked_subspace._common.sparse.row_space import RowSpace
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.symmetric_eigen import fixed_signs
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, Record
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import View
 
@@ -83,11 +83,10 @@ class SparsePreparation(Preparation):
         return places
 
 
-def implicit_directions(X: Any, views: Iterable[View]) -> int | None:
-    """How many leading directions whitened views of these samples keep at most; None where they keep all."""
-    if not isinstance(X, SparseSamples) or X.in_coordinates or not any(view.whitening > 0 for view in views):
-        return None
-    return IMPLICIT_DIRECTIONS if min(X.shape) > IMPLICIT_DIRECTIONS else None
+def directions_kept(X: SparseSamples, views: Iterable[View]) -> Record:
+    """How many leading directions whitened views of these samples keep, as part of a record; {} where they keep all."""
+    whitened = not X.in_coordinates and any(view.whitening > 0 for view in views)
+    return {"directions": IMPLICIT_DIRECTIONS} if whitened and min(X.shape) > IMPLICIT_DIRECTIONS else {}
 
 
 def learn_sparse(X: SparseSamples, view: View, *, normalize: bool, directions: int | None) -> SparsePreparation:

@@ -275,12 +275,3 @@ Rows = FloatArray | ImplicitRows
 def as_array(rows: Rows) -> FloatArray:
     """Rows for a method that needs an array: themselves, or their leading principal directions."""
     return rows.seen() if isinstance(rows, ImplicitRows) else rows
-
-
-def products_of(left: Rows, right: Rows) -> FloatArray:
-    """left @ rightᵀ."""
-    if isinstance(left, ImplicitRows):
-        assert isinstance(right, ImplicitRows)
-        return left.products(right)
-    assert not isinstance(right, ImplicitRows)
-    return np.asarray(left @ right.T)

@@ -12,12 +12,11 @@ import numpy as np
 from masked_subspace._common.types import FloatArray, IntArray, Number
 from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.represent.affine import AffineStep
-from masked_subspace.represent.continuation import Step
 from masked_subspace.represent.dense.kernels import Iteration, RowReport, State, masked_step
 from masked_subspace.represent.dense.residual_model import ResidualModel
 from masked_subspace.represent.dense.running import FinishedRow
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, squared_weights
+from masked_subspace.represent.model import AdmmSettings, Step, squared_weights
 
 ARRAYS_PER_BLOCK = 6  # b × n each: A, T, R, Z, the last Z, the weights
 

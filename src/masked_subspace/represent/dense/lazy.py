@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.types import FloatArray, IntArray, Number
-from masked_subspace.represent.continuation import Step
 from masked_subspace.represent.dense import lazy_kernels as kernels
 from masked_subspace.represent.dense.lazy_problem import LazyProblem
 from masked_subspace.represent.dense.running import FinishedRow
+from masked_subspace.represent.model import Step
 
 VECTORS_PER_SET = kernels.KAPPA_CHANGE + 1
 _FIRST_CAPACITY = 32

@@ -16,8 +16,7 @@ import numpy as np
 
 from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
-from masked_subspace.represent.continuation import Step, continuation
-from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings, Step, continuation
 
 Progress = Callable[[int, float], None]
 

@@ -18,8 +18,7 @@ from sklearn.utils import check_random_state
 from masked_subspace._common.rows import block_ranges, to_unit_length
 from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, IndexArray, IntArray, RandomSeed
-from masked_subspace.parallel.active import active_engine
-from masked_subspace.parallel.engine import Engine
+from masked_subspace.parallel.engine import Engine, active_engine
 from masked_subspace.represent.neighbors.exact import Buffers, complete, nearest_in
 from masked_subspace.represent.neighbors.kernels import scan_listed
 from masked_subspace.represent.neighbors.list_sizes import LIST_SIZE, N_PROBES, list_numbers

@@ -9,9 +9,8 @@ import numpy.typing as npt
 
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import Array, IndexArray, RandomSeed
-from masked_subspace.parallel.blocks import check_rows
+from masked_subspace.parallel.blocks import check_rows, is_dask_array, rows_in_file
 from masked_subspace.parallel.engine import Engine
-from masked_subspace.parallel.spill import is_dask_array, rows_in_file
 from masked_subspace.represent.neighbors.exact import nearest_of_all
 from masked_subspace.represent.neighbors.implicit import nearest_implicit
 from masked_subspace.represent.neighbors.links import with_links

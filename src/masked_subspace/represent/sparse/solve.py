@@ -17,10 +17,8 @@ from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import Array, DType, FloatArray, IndexArray, Number
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.parallel.active import active_engine
-from masked_subspace.parallel.blocks import check_rows, float_dtype
-from masked_subspace.parallel.engine import Engine
-from masked_subspace.parallel.spill import is_dask_array, rows_in_file
+from masked_subspace.parallel.blocks import check_rows, float_dtype, is_dask_array, rows_in_file
+from masked_subspace.parallel.engine import Engine, active_engine
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in

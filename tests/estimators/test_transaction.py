@@ -1,6 +1,6 @@
 import pytest
 
-from masked_subspace._common.transaction import all_or_nothing
+from masked_subspace.estimators.base import all_or_nothing
 
 
 class Model:
