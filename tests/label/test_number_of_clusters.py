@@ -1,18 +1,22 @@
 """The number of clusters: what looks share, and planted numbers that are found."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_mutual_info_score
 
+from masked_subspace.label.labeler import bounds_of
 from masked_subspace.label.modularity import ManyCuts, modularity_cut
 from masked_subspace.label.number_of_clusters import (
+    _averaged,
     _candidates,
     _coarsest,
     _first_numbers,
     _prediction,
     _Shared,
-    bounds_of,
+    _shortlist,
     number_of_clusters,
     part_of_links,
 )
@@ -135,3 +139,20 @@ def test_bounds(wanted, bounds):
 def test_a_range_that_is_none_is_refused(wrong):
     with pytest.raises(ValueError, match=r"a range is \(low, high\)"):
         bounds_of(wrong, 100)
+
+
+def test_the_shortlist_has_more_than_one_peak():
+    """Twelve numbers on the way up to the best would fill it; the second peak is worth more than the last of them."""
+    rising, valley, second = np.linspace(0.89, 1.0, 12), [0.5], [0.7]
+    listed = _shortlist(np.concatenate([rising, valley, second]))
+    assert 11 in listed
+    assert 13 in listed
+    assert len(listed) == 10
+
+
+def test_families_that_see_little_are_not_averaged():
+    near, far = (SimpleNamespace(score=lambda k, top=top: top - 0.1 * abs(k - 3)) for top in (0.95, 0.5))
+    best = SimpleNamespace(score=lambda k: 1.0 - 0.1 * abs(k - 4))
+    score, used = _averaged([best, near, far], [2, 3, 4])
+    assert used == [best, near]
+    np.testing.assert_allclose(score, [(0.8 + 0.85) / 2, (0.9 + 0.95) / 2, (1.0 + 0.85) / 2])

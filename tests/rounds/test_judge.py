@@ -39,6 +39,12 @@ def test_agreement_is_one_for_equal_votes_and_near_zero_for_unrelated_ones():
     assert agreement([one]) == 1
 
 
+def test_agreement_counts_every_pair_of_votes():
+    one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
+    apart = adjusted_rand_index(one, other)
+    assert agreement([other, one, one]) == pytest.approx((2 * apart + 1) / 3)
+
+
 def test_subspaces_predict_themselves_and_random_labels_do_not():
     data = make_subspaces(n_subspaces=3, per_subspace=50, noise=0.02, random_state=0)
     X, y = data.data, data.target
