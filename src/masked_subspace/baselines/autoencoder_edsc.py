@@ -20,6 +20,7 @@ from masked_subspace.baselines.base import POSITIVE
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
 from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.label.graph import LINKS
 from masked_subspace.rows.checks import refuse_entrywise
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class AutoencoderEDSC(EDSC):
         affinity_power: float = 4.0,
         threshold: float = 1.0,
         affinity: str = "shape-interaction",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

@@ -16,6 +16,7 @@ from masked_subspace._common.validation import StrOptions
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.label.graph import LINKS
 from masked_subspace.represent.dense.spectrum import Spectrum
 
 _DENSE_SIZE = 300  # below it, or with many eigenvectors for its size, a direct solver is faster
@@ -211,7 +212,7 @@ class BDR(BaselineClusterer):
         max_iter: int = 1000,
         threshold: float = 1.0,
         affinity: str = "normalized",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

@@ -14,6 +14,7 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.label.graph import LINKS
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.rows.checks import refuse_entrywise
 
@@ -151,7 +152,7 @@ class EDSC(BaselineClusterer):
         affinity_power: float = 4.0,
         threshold: float = 1.0,
         affinity: str = "shape-interaction",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

@@ -11,6 +11,7 @@ from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.result import Progress, Representation, block_length
+from masked_subspace.label.graph import LINKS
 
 
 def largest_correlations(dictionary: FloatArray, n_samples: int) -> FloatArray:
@@ -111,7 +112,7 @@ class EnSC(BaselineClusterer):
         tol: float = 1e-5,
         max_iter: int = 100,
         affinity: str = "symmetric",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

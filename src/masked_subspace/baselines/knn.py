@@ -12,6 +12,7 @@ from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.base import BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.label.graph import LINKS
 
 
 @documented
@@ -56,7 +57,7 @@ class NeighborGraph(BaselineClusterer):
         *,
         n_neighbors: int = 5,
         affinity: str = "symmetric",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = True,

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, Matrix
-from masked_subspace.label.graph import power_graph
+from masked_subspace.label.graph import LINKS, power_graph
 from masked_subspace.label.labeler import Evidence, GraphLabeler, Labeling, label_graph
 
 
@@ -20,7 +20,7 @@ class BaselineLabeler(GraphLabeler):
         n_clusters: int = 8,
         *,
         affinity: str = "symmetric",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         rank: int | None = None,

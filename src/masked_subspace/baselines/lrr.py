@@ -12,6 +12,7 @@ from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import GraphLabeler
 from masked_subspace.represent.dense.spectrum import Spectrum
 
@@ -171,7 +172,7 @@ class LRR(BaselineClusterer):
         max_iter: int = 1000,
         affinity_power: float = 4.0,
         affinity: str = "shape-interaction",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

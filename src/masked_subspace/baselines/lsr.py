@@ -13,6 +13,7 @@ from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.label.graph import LINKS
 
 _TILE = 64  # rows and columns: two tiles of float64 stay in the first cache level
 
@@ -127,7 +128,7 @@ class LSR(BaselineClusterer):
         ridge: float = 0.1,
         zero_diagonal: bool = True,
         affinity: str = "symmetric",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

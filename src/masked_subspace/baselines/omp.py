@@ -17,6 +17,7 @@ from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net_kernels import Codes, residual_block
 from masked_subspace.baselines.result import Progress, Representation, block_length
+from masked_subspace.label.graph import LINKS
 from masked_subspace.parallel.engine import local_engine
 
 
@@ -204,7 +205,7 @@ class SSCOMP(BaselineClusterer):
         n_nonzero: int = 10,
         tol: float = 1e-6,
         affinity: str = "symmetric",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

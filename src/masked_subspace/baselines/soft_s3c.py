@@ -20,6 +20,7 @@ from masked_subspace.baselines.result import Progress
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
 from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import BilevelClustering
+from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import KnownPairs
@@ -178,7 +179,7 @@ class SoftS3C(BilevelClustering):
         max_iter: int = 1000,
         threshold: float = 1.0,
         affinity: str = "normalized",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

@@ -16,6 +16,7 @@ from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elast
 from masked_subspace.baselines.ensc import largest_correlations
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.baselines.ssc_admm import AdmmProblem, SharedFactor, solve_ssc_admm
+from masked_subspace.label.graph import LINKS
 from masked_subspace.rows.checks import refuse_entrywise
 
 WeightBlock = Callable[[int, int], FloatArray]
@@ -187,7 +188,7 @@ class SSC(BaselineClusterer):
         max_iter: int = 1000,
         threshold: float = 1.0,
         affinity: str = "normalized",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = None,
         cut: str = "spectral",
         center: bool = False,

@@ -29,7 +29,7 @@ from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, Rand
 from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
 from masked_subspace.label.embedding import embedding_margin
-from masked_subspace.label.graph import KINDS
+from masked_subspace.label.graph import KINDS, LINKS
 from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler, NumberWanted, bounds_of
 from masked_subspace.label.number_of_clusters import Number
@@ -300,7 +300,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         raise TypeError(f"{type(self).__name__} must define _represent or _play ({rows.shape}, {seed}).")
 
     def _labeler(self) -> GraphLabeler:
-        n_links = 5 if isinstance(self.n_links, str) else self.n_links
+        n_links = LINKS if isinstance(self.n_links, str) else self.n_links
         return GraphLabeler(
             self._wanted(), affinity=self.affinity, n_links=n_links, n_components=self.n_components, cut=self.cut
         )

@@ -6,6 +6,7 @@ from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
 from masked_subspace.estimators.base import Task, no_mask
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
+from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import NumberWanted
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
@@ -53,7 +54,7 @@ class BMSC(MaskedClusterer):
         tol: float = 1e-6,
         hard_mask: MaskLike = None,
         affinity: str = "top-k",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = "auto",
         cut: str = "auto",
         view: float | str = "plain",

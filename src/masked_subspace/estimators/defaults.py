@@ -1,4 +1,8 @@
-"""The recipe of the default fit: every constant, its unit, and where it was measured."""
+"""The recipe of the default fit: every constant, its unit, and where it was measured.
+
+Links a sample of one graph: `LINKS` of label/graph.py. Restarts of k-means: label/kmeans.py. λ, μ₀ and γ of one graph:
+represent/sparsity.py.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,6 @@ LINKS_OF_MEMBERS, LINKS_OF_SMALL_CLUSTERS = 4, 6
 # Large clusters (90 samples or more) bear wider graphs too, which vote beside them once the views are chosen:
 # MNIST-1000 .741 → .753, USPS-1000 .919 → .936, USPS random .816 → .837 (draws 0–7, one, 0–13).
 WIDER_LINKS = (6, 8)
-# Links a sample of one graph (docs/findings/accuracy.md, "top-k").
-LINKS = 5
 # β of the consensus mask between rounds, no unit (docs/findings/accuracy.md).
 CONSENSUS_STRENGTH = 3.0
 # Rounds: with one member until the mask stays; several members of one view have a second one, which lifts them, several

@@ -7,6 +7,7 @@ from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
+from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import NumberWanted
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.masks.soft import Orientation
@@ -67,7 +68,7 @@ class GMSC(MaskedClusterer):
         outliers: float | str | None = None,
         hard_mask: MaskLike = None,
         affinity: str = "top-k",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = "auto",
         cut: str = "auto",
         view: float | str = "plain",

@@ -17,6 +17,9 @@ from masked_subspace._common.types import FloatArray, Matrix
 
 # Every kind and what it makes of Z, or of C, the absolute values of Z, for docstrings. A new one is an entry here and a
 # branch of `affinity_matrix`.
+# Links a sample keeps in the graph of one representation (docs/findings/accuracy.md, "top-k"); how many the members of
+# an ensemble keep stands in estimators/defaults.py.
+LINKS = 5
 KINDS: dict[str, str] = {
     "top-k": "divides each row of C by its largest entry and keeps the `n_links` largest of them",
     "symmetric": "is (C + Cᵀ)/2, as the paper has it",
@@ -34,7 +37,7 @@ def affinity_matrix(
     Z: Matrix,
     kind: str = "top-k",
     *,
-    n_links: int = 5,
+    n_links: int = LINKS,
     rank: int | None = None,
     power: float = 4.0,
 ) -> csr_array:

@@ -23,6 +23,8 @@ _SMALL = 20_000
 # Above `_SMALL` rows the restarts run on a sample of so many, or of so many a cluster if that is more.
 _SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 500
 _RESTARTS_ON_SAMPLE = 10
+# Restarts of one of many votes, which others outvote where it misses the best; of one rank of the closed form.
+RESTARTS_OF_A_VOTE, RESTARTS_OF_A_RANK = 5, 10
 
 
 def restarts_for(n_samples: int) -> int:

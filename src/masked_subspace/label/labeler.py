@@ -17,7 +17,7 @@ from masked_subspace._common.sparse.implicit import Rows, as_array
 from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
 from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
-from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.graph import LINKS, affinity_matrix
 from masked_subspace.label.group_assignment import GroupAssigner
 from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
 from masked_subspace.label.modularity import ManyCuts, link_shares, modularity_cut
@@ -99,7 +99,7 @@ class GraphLabeler(BaseEstimator):
         Number of clusters K. If it is not one number, the first representation decides (label/number_of_clusters.py),
         and later rounds keep what it found.
     affinity : str, default="top-k"
-        The graph φ(Z): "top-k", "symmetric", "normalized" or "shape-interaction".
+        The graph φ(Z), one of the `KINDS` of label/graph.py.
     n_links : int, default=5
         The k of "top-k".
     n_components : int, "auto" or None, default="auto"
@@ -114,7 +114,7 @@ class GraphLabeler(BaseEstimator):
         n_clusters: NumberWanted = 8,
         *,
         affinity: str = "top-k",
-        n_links: int = 5,
+        n_links: int = LINKS,
         n_components: int | str | None = "auto",
         cut: str = "spectral",
         rank: int | None = None,

@@ -22,6 +22,7 @@ from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import agreement_with, consensus_embedding
 from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.kmeans import RESTARTS_OF_A_VOTE
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows, labels_of_cuts
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask
@@ -188,7 +189,7 @@ class Ensemble:
 
         def labels_of(graph: csr_array) -> list[IntArray]:
             parts = [(cut.kind, cut.parts(self.n_clusters, graph.shape[0])) for cut in cuts]
-            return labels_of_cuts(graph, parts, self.n_components, alone, self.seed, 5)
+            return labels_of_cuts(graph, parts, self.n_components, alone, self.seed, RESTARTS_OF_A_VOTE)
 
         with ordered_map(self.evidence.n_threads) as apply:
             found = apply(labels_of, distinct)

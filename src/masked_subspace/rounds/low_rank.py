@@ -28,6 +28,7 @@ from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.eigen import leading_eigenpairs
 from masked_subspace.label.embedding import normalized_graph
 from masked_subspace.label.graph import symmetrize
+from masked_subspace.label.kmeans import RESTARTS_OF_A_RANK
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows
 from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.masks.base import SoftMask
@@ -196,7 +197,7 @@ class ClosedForm:
     def _labeling(self, one: Rank) -> Labeling:
         W = one.graph if self.evidence.known is None else graph_with_pairs(one.graph, self.evidence.known)
         placed = np.ones(W.shape[0], dtype=bool)
-        labels = label_rows(one.vectors, placed, W, self.n_clusters, self.evidence, self.seed, 10)
+        labels = label_rows(one.vectors, placed, W, self.n_clusters, self.evidence, self.seed, RESTARTS_OF_A_RANK)
         return Labeling(labels, W, one.vectors)
 
     def _solution(self, seconds: float) -> SolverResult:
