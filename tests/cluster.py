@@ -1,16 +1,15 @@
-"""A real scheduler with two worker processes, for the tests that need one."""
+"""A real scheduler with two worker processes; the conftest.py of a folder of tests imports the fixtures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 
-@contextmanager
-def two_workers() -> Iterator[Any]:
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GB"
@@ -18,8 +17,8 @@ def two_workers() -> Iterator[Any]:
         yield running
 
 
-@contextmanager
-def connected(cluster: Any) -> Iterator[Any]:
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
     import distributed
 
     with distributed.Client(cluster) as client:

@@ -8,7 +8,15 @@ from masked_subspace._common.progress import SilentEvents
 from masked_subspace.label.labeler import Evidence
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
-from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Member, consensus, neighbour_agreement
+from masked_subspace.rounds.ensemble import (
+    Ballot,
+    Cut,
+    Ensemble,
+    Member,
+    consensus,
+    draw_members,
+    neighbour_agreement,
+)
 
 TRUE = np.repeat([0, 1, 2], 10)
 
@@ -68,3 +76,28 @@ def test_members_agree_as_far_as_neighbouring_votes_do(ballot):
     expected = np.mean([adjusted_rand_index(votes[a], votes[b]) for a, b in pairs])
     assert neighbour_agreement(votes) == pytest.approx(expected)
     assert neighbour_agreement(votes) < 0.9
+
+
+class NamedRule:
+    """A rule for λ that says what it was asked."""
+
+    def sparsity(self, penalty, links):
+        return 1000 * penalty + links
+
+
+def test_members_are_drawn_from_the_prior_that_is_written_down():
+    """Member i (from 0) has the (i + 1)-th step of the recurrence, in units of the mean squared row norm."""
+    rows = 2 * np.eye(5)
+    offset = np.random.default_rng(7).uniform(size=3)
+    template = AdmmSettings(0.1, max_iter=200, tol=1e-7)
+    drawn = draw_members(rows, 2, template, 7, rule=NamedRule(), links=(3, 4, 5), first=4)
+    for index, member in zip((4, 5), drawn, strict=True):
+        u = (offset + (index + 1) * np.array([0.6180339887, 0.7548776662, 0.5698402910])) % 1
+        settings = member.settings
+        assert settings.penalty == pytest.approx(4 * 10 ** (0.5 + u[0]))
+        assert settings.sparsity == pytest.approx(1000 * settings.penalty + 4 + 6 * u[1])
+        assert settings.mask_weight == pytest.approx(4 * 10 ** (-2 + 2.3 * u[2]))
+        assert (settings.penalty_growth, settings.max_iter, settings.tol) == (2.0, 60, 1e-5)
+        assert member.n_links == (3, 4, 5)[index % 3]
+    lifted = draw_members(rows, 9, template, 7, rule=NamedRule(), weight_floor=1.0)
+    assert min(one.settings.mask_weight for one in lifted) == 4
