@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace import GMSC, RMSC
+from masked_subspace.datasets import make_subspaces
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
@@ -150,3 +151,11 @@ def test_known_pairs_survive_the_consensus(digits):
     same_class = y[:60, None] == y[None, :60]
     same_cluster = model.labels_[:60, None] == model.labels_[None, :60]
     np.testing.assert_array_equal(same_cluster, same_class)
+
+
+@pytest.mark.parametrize(("each", "n_links", "expected"), [(45, "auto", 4), (20, "auto", 6), (20, 8, 8)])
+def test_members_keep_one_link_less_as_many_and_one_more(each, n_links, expected):
+    X = make_subspaces(n_subspaces=3, per_subspace=each, noise=0.1, random_state=0).data
+    model = RMSC(3, members=3, view="plain", n_links=n_links, max_rounds=1, random_state=0, n_jobs=1).fit(X)
+    links = sorted(member["n_links"] for member in model.history_[0]["members"])
+    assert links == [expected - 1, expected, expected + 1]

@@ -5,7 +5,16 @@ import pytest
 
 from masked_subspace import RMSC
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.rounds.low_rank import CLEAR_GAP, cuts_of_ranks, energy_beyond, low_rank_rows, ranks_for
+from masked_subspace.rounds import low_rank
+from masked_subspace.rounds.low_rank import (
+    CLEAR_GAP,
+    cut_of_rank,
+    cuts_of_ranks,
+    energy_beyond,
+    gaps_of_numbers,
+    low_rank_rows,
+    ranks_for,
+)
 
 
 def motions(n_motions=3, points=60, frames=25, noise=0.02, seed=0):
@@ -55,3 +64,14 @@ def test_data_of_full_rank_are_left_to_other_ways():
     X = np.random.default_rng(0).standard_normal((80, 60))
     assert low_rank_rows(X, 10, only_if_low=True) == []
     assert len(low_rank_rows(X, 10, only_if_low=False)) == 2
+
+
+def test_a_rank_speaks_only_for_numbers_whose_clusters_it_can_hold():
+    """K motions have between 2K and 5K dimensions: the gap after K eigenvalues is that of such ranks alone."""
+    directions = low_rank_rows(motions(3, points=30)[0], 30, only_if_low=False)[0][1]
+    ranks = sorted({round(rank) for rank in np.geomspace(4, 30, low_rank._RANKS_OF_NUMBERS)})
+    found = gaps_of_numbers(directions, 2, 6, 0)
+    for number in range(2, 7):
+        fitting = [rank for rank in ranks if 2 * number <= rank <= 5 * number]
+        expected = max(cut_of_rank(directions, rank, number, 0).gap for rank in fitting)
+        assert found[number] == pytest.approx(expected, rel=1e-6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.rows.missing import Completion, chosen_plan
+from masked_subspace.rows.missing import Completion, _Table, chosen_plan
 from masked_subspace.rows.missing_low_rank import completed_by_rank
 from masked_subspace.rows.missing_rows import Asked, Atoms, Setting, estimates, nearest_by_observed
 
@@ -146,3 +146,20 @@ def test_a_table_with_too_little_to_hide_gets_means():
     X = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, np.nan], [np.nan, 5.0]])
     filled = Completion.learn(X, seed=0, n_threads=1).apply(X)
     np.testing.assert_allclose(filled, [[1, 3.5], [2, 2], [3, 3.5], [2, 5]])
+
+
+def test_directions_are_as_long_as_rows_spread_along_them():
+    rows = low_rank(np.random.default_rng(0), n=50, d=12, rank=3)
+    known = np.ones(rows.shape, dtype=bool)
+    directions = np.linalg.qr(np.random.default_rng(1).standard_normal((12, 5)))[0]
+    atoms = _Table(rows, known, 1, rows, directions).atoms()
+    np.testing.assert_allclose(atoms.directions.T @ atoms.directions, rows.T @ rows / 50, atol=1e-8)
+
+
+def test_the_error_of_hidden_entries_has_no_unit():
+    rng = np.random.default_rng(0)
+    rows = low_rank(rng, n=40, d=12) + 0.1 * rng.standard_normal((40, 12))
+    known = rng.random(rows.shape) < 0.9
+    errors = [chosen_plan(scale * np.where(known, rows, 0), known, 0, 1).error for scale in (1, 10)]
+    assert errors[1] == pytest.approx(errors[0], rel=1e-3)
+    assert 0.02 < errors[0] < 0.9

@@ -13,6 +13,8 @@ import textwrap
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
+from masked_subspace._common.types import Record
+
 _WIDTH = 112  # of a line: the house's 120 without the indentation of a docstring
 
 Class = TypeVar("Class", bound=type[Any])
@@ -56,7 +58,7 @@ def described(parameters: Mapping[str, Parameter], attributes: str) -> Callable[
 
 def _constraints(cls: type[Any], names: list[str], parameters: Mapping[str, Parameter]) -> dict[str, Any]:
     """Of each parameter, from the nearest place that says it: the class itself, the shared table, the base classes."""
-    rules: dict[str, Any] = {}
+    rules: Record = {}
     for base in reversed(cls.__mro__[1:]):
         rules |= vars(base).get("_parameter_constraints", {})
     rules |= {name: one.constraint for name, one in parameters.items()}
@@ -64,7 +66,7 @@ def _constraints(cls: type[Any], names: list[str], parameters: Mapping[str, Para
     return {name: rules[name] for name in names}
 
 
-def _entry(parameter: Parameter, name: str, default: Any) -> str:
+def _entry(parameter: Parameter, name: str, default: object) -> str:
     meaning = textwrap.fill(
         parameter.meaning, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
     )

@@ -116,11 +116,10 @@ class Fit:
 class OneSolve:
     """A method without a mask as the frame's representer."""
 
-    solve: Any
+    solve: Callable[[], SolverResult]
 
-    def represent(self, soft_mask: object, progress: Any = None) -> SolverResult:  # noqa: ARG002
-        result: SolverResult = self.solve()
-        return result
+    def represent(self, soft_mask: object, progress: object = None) -> SolverResult:  # noqa: ARG002
+        return self.solve()
 
 
 class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseEstimator):

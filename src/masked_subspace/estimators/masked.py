@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -167,7 +167,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         refuse_vanished(rows)
         return Fit(task.X, preparation, rows, self._play(rows, task), outliers=outliers)
 
-    def _without_outliers(self, task: Task) -> tuple[FloatArray, Any]:
+    def _without_outliers(self, task: Task) -> tuple[FloatArray, csr_array | None]:
         """The samples that are clustered, and the gross errors; v2 with `outliers="auto"` takes these out first."""
         if self.outliers != "auto":
             return task.X, None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -93,7 +92,7 @@ def read_numbers(text: bytes) -> FloatArray:
     return numbers
 
 
-def _of_coordinates(header: Header, numbers: FloatArray) -> Any:
+def _of_coordinates(header: Header, numbers: FloatArray) -> coo_array:
     width = 2 if header.kind == "pattern" else 3
     if len(numbers) != width * header.entries:
         raise ValueError(f"it claims {header.entries} entries but has {len(numbers)} numbers")

@@ -29,7 +29,7 @@ class SparseSamples:
 
     @classmethod
     def of(cls, X: MatrixLike, *, always_coordinates: bool = False) -> SparseSamples:
-        """Any sparse matrix of floats; what is given is not changed."""
+        """A sparse matrix of floats in whatever form; what is given is not changed."""
         matrix = csr_array(X)
         if not matrix.has_canonical_format or (matrix.data == 0).any():
             matrix = matrix.copy()
