@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from in_process import serial_workers, subspaces
+from in_process import WORKERS, in_blocks, subspaces
 from scipy.sparse import csr_array, vstack
 from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.eigen import leading_eigenvectors
-from masked_subspace.distributed.graph import BlockGraph, GraphBlock, build_graph, normalized
+from masked_subspace.distributed.graph import BlockGraph, build_graph, normalized
 from masked_subspace.distributed.pieces import placed_samples
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_by_list
 from masked_subspace.distributed.solve import decide_settings, solve_parts
@@ -29,7 +28,6 @@ from masked_subspace.represent.sparse.solve import solve_sparse
 
 da = pytest.importorskip("dask.array")
 
-WORKERS = serial_workers()
 M = 24
 REPRESENTER: dict[str, Any] = {"mask_weight": 0.0, "tol": 1e-5}
 
@@ -55,21 +53,6 @@ def parts(data: Any) -> Parts:
 
 def ids(parts: Parts) -> np.ndarray:
     return np.concatenate(WORKERS.fetch([task(ids_of)(pile) for pile in parts.piles]))
-
-
-def in_blocks(W: csr_array, bounds: list[int]) -> BlockGraph:
-    """A graph of one process cut into blocks."""
-    blocks = []
-    for first, last in pairwise(bounds):
-        mine = csr_array(W[first:last])
-        foreign = np.unique(mine.indices[(mine.indices < first) | (mine.indices >= last)])
-        order = np.concatenate([np.arange(first, last), foreign])
-        halo = [foreign[(foreign >= a) & (foreign < b)].astype(np.int64) - a for a, b in pairwise(bounds)]
-        blocks.append(GraphBlock(csr_array(mine[:, order]), halo))
-    sizes = [block.n_own for block in blocks]
-    counts = np.array([[len(one) for one in block.halo] for block in blocks])
-    kept = WORKERS.keep([task(lambda block=block: block)() for block in blocks])
-    return BlockGraph(kept, sizes, counts).keep(WORKERS)
 
 
 def whole(graph: BlockGraph) -> csr_array:
