@@ -10,6 +10,7 @@ from in_process import WORKERS, in_blocks, subspaces
 from scipy.sparse import csr_array, vstack
 from sklearn.metrics import adjusted_rand_score
 
+from masked_subspace.distributed import candidates
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.eigen import leading_eigenvectors
 from masked_subspace.distributed.graph import BlockGraph, build_graph, normalized
@@ -114,6 +115,12 @@ def test_candidates_are_those_of_one_process(data: Any, parts: Parts) -> None:
     assert np.mean(agree) > 0.999 * M
     near = np.abs(np.einsum("ij,ikj->ik", unit[:200], unit[mine[:200]]))
     assert (np.diff(near, axis=1) <= 1e-6).all()
+
+
+def test_tasks_of_fewer_samples_find_the_same_candidates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_parts = np.concatenate(WORKERS.fetch(find_candidates(parts, M)))
+    monkeypatch.setattr(candidates, "_ROWS_AT_ONCE", 333)
+    np.testing.assert_array_equal(np.concatenate(WORKERS.fetch(find_candidates(parts, M))), whole_parts)
 
 
 def test_the_graph_and_lambda_are_those_of_one_process(data: Any, parts: Parts) -> None:
