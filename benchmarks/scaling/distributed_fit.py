@@ -5,8 +5,8 @@
 
 Twenty subspaces of dimension 5 in R^50, noise 10 % of the signal's norm, in a `.npy` file that the workers read. The
 record has accuracy, wall and CPU seconds (client with scheduler, and each worker), peak memory of each process, the
-limits that docs: scaling sets for them, and the seconds of each kind of task. Kernels are compiled (or read from
-their cache) on the workers before the clock starts.
+limits that docs: scaling sets for them, and the CPU seconds of each stage and of each kind of task. Kernels are
+compiled (or read from their cache) on the workers before the clock starts.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import json
 import os
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,12 +53,71 @@ def cpu_seconds() -> float:
     return time.process_time()
 
 
-def task_seconds(dask_scheduler: Any) -> dict[str, float]:
-    """Seconds of each kind of task, from the scheduler."""
-    spent = {name: prefix.all_durations.get("compute", 0.0) for name, prefix in dask_scheduler.task_prefixes.items()}
-    return {
-        name: round(seconds, 1) for name, seconds in sorted(spent.items(), key=lambda one: -one[1]) if seconds > 0.5
-    }
+# Kinds of tasks by stage; the others are "between tasks" together with what Dask itself spends on the workers.
+STAGES: dict[str, tuple[str, ...]] = {
+    "read, lists, shuffle": (
+        "block_facts", "learn_preparation", "draw_training", "training_rows", "train_in_one", "centre_sums",
+        "moved_centres", "first_centres", "unit_length", "probe_block", "home_counts", "make_plan", "looked_into",
+        "any_of", "split_block", "gather_part",
+    ),
+    "candidates": ("search_own", "search_more", "export_lists", "numbers_of"),
+    "solve": ("foreign_numbers", "local_numbers", "solve_links", "stack_links", "settings_from", "keyed"),
+    "graph": ("transposed_links", "symmetric_block", "halo_counts", "halo_of"),
+    "cut": (
+        "inner_pieces", "summarized", "scaled_block", "random_rows", "product_block", "cross_sums", "inverse_factor",
+        "times", "ritz_pairs", "rotated_rows", "squared_errors", "embedding_rows", "best_centres", "placed_sums",
+        "nearest_labels", "groups_of_block", "cut_groups", "labels_by_group", "cluster_degrees", "moved_labels",
+    ),
+    "labels": ("attached", "first_seen", "cut_by_block", "block_labels", "joined"),
+}  # fmt: skip
+
+
+def timed(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A task's result; the CPU seconds of its thread are added to its worker's sums."""
+    from distributed import get_worker
+
+    name = getattr(function, "func", function).__name__
+    start = time.thread_time()
+    try:
+        return function(*arguments)
+    finally:
+        spent = get_worker().__dict__.setdefault("task_cpu", {})
+        spent[name] = spent.get(name, 0.0) + time.thread_time() - start
+
+
+class TimingClient:
+    """A client whose tasks are `timed`."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+    def get(self, graph: dict[str, Any], keys: list[str], sync: bool) -> Any:
+        noted = {
+            key: (timed, *call) if isinstance(call, tuple) and callable(call[0]) else call
+            for key, call in graph.items()
+        }
+        return self.client.get(noted, keys, sync=sync)
+
+
+def forget_tasks(dask_worker: Any) -> None:
+    dask_worker.task_cpu = {}
+
+
+def task_cpu(dask_worker: Any) -> dict[str, float]:
+    return dict(dask_worker.__dict__.get("task_cpu", {}))
+
+
+def by_kind_and_stage(client: Any, all_workers: float) -> dict[str, Any]:
+    """CPU seconds of every kind of task, and of every stage."""
+    kinds: Counter[str] = Counter()
+    for spent in client.run(task_cpu).values():
+        kinds.update(spent)
+    stages = {stage: round(sum(kinds[name] for name in names), 1) for stage, names in STAGES.items()}
+    stages["between tasks"] = round(all_workers - sum(stages.values()), 1)
+    return {"stages": stages, "tasks": {name: round(cpu, 1) for name, cpu in kinds.most_common() if cpu > 0.5}}
 
 
 def measured(path: Path, client: Any, options: argparse.Namespace) -> dict[str, Any]:
@@ -66,11 +127,12 @@ def measured(path: Path, client: Any, options: argparse.Namespace) -> dict[str, 
     # A small fit first: workers import and compile what they need.
     X = open_rows(path)
     fit_distributed(X[:6000].rechunk((3000, AMBIENT)), N_SUBSPACES, client=client, cut=options.cut, n_parts=3)
+    client.run(forget_tasks)
     before = client.run(cpu_seconds)
-    warm = client.run_on_scheduler(task_seconds)
     wall, cpu = time.perf_counter(), time.process_time()
+    timing = TimingClient(client)
     result = fit_distributed(
-        X, N_SUBSPACES, client=client, cut=options.cut, random_state=options.seed, n_parts=options.parts
+        X, N_SUBSPACES, client=timing, cut=options.cut, random_state=options.seed, n_parts=options.parts
     )
     labels = result.compute()
     spent = {name: round(seconds - before.get(name, 0.0), 1) for name, seconds in client.run(cpu_seconds).items()}
@@ -80,11 +142,7 @@ def measured(path: Path, client: Any, options: argparse.Namespace) -> dict[str, 
         "worker_cpu": sorted(spent.values()),
         "client_mb": round(peak_bytes() / 1e6),
         "worker_mb": sorted(round(peak / 1e6) for peak in client.run(peak_bytes).values()),
-        "tasks": {
-            name: round(seconds - warm.get(name, 0.0), 1)
-            for name, seconds in client.run_on_scheduler(task_seconds).items()
-        },
-    }
+    } | by_kind_and_stage(client, sum(spent.values()))
     n = len(labels)
     share = 4 * AMBIENT * n / len(record["worker_mb"])
     limits = {"client_limit_mb": round(300 + 16e-6 * n), "worker_limit_mb": round((6 * share + 500e6) / 1e6)}
@@ -98,7 +156,7 @@ def measured(path: Path, client: Any, options: argparse.Namespace) -> dict[str, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", type=int, default=100_000)
-    parser.add_argument("--cut", default="spectral", choices=("spectral",))
+    parser.add_argument("--cut", default="spectral", choices=("spectral", "modularity", "auto"))
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="6.5GB", help="where a worker starts to spill and is started again")
     parser.add_argument("--parts", type=int)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from masked_subspace.distributed.tasks import Workers
+from masked_subspace.distributed.graph import BlockGraph, GraphBlock
+from masked_subspace.distributed.tasks import Workers, task
 
 
 @dataclass(frozen=True)
@@ -38,16 +41,32 @@ def _plain(value: Any) -> Any:
     return (value[0], *(_plain(one) for one in value[1:])) if isinstance(value, tuple) and callable(value[0]) else value
 
 
-def serial_workers() -> Workers:
-    return Workers(SerialClient())
+WORKERS = Workers(SerialClient())
 
 
-def subspaces(n: int, n_clusters: int = 4, dim: int = 3, ambient: int = 20, seed: int = 0) -> tuple[Any, Any]:
-    """Shuffled samples of random subspaces with 10 % noise, and where each comes from."""
+def in_blocks(W: csr_array, bounds: list[int]) -> BlockGraph:
+    """A graph of one process cut into blocks."""
+    blocks = []
+    for first, last in pairwise(bounds):
+        mine = csr_array(W[first:last])
+        foreign = np.unique(mine.indices[(mine.indices < first) | (mine.indices >= last)])
+        order = np.concatenate([np.arange(first, last), foreign])
+        halo = [foreign[(foreign >= a) & (foreign < b)].astype(np.int64) - a for a, b in pairwise(bounds)]
+        blocks.append(GraphBlock(csr_array(mine[:, order]), halo))
+    sizes = [block.n_own for block in blocks]
+    counts = np.array([[len(one) for one in block.halo] for block in blocks])
+    kept = WORKERS.keep([task(lambda block=block: block)() for block in blocks])
+    return BlockGraph(kept, sizes, counts).keep(WORKERS)
+
+
+def subspaces(
+    n: int, n_clusters: int = 4, dim: int = 3, ambient: int = 20, seed: int = 0, noise: float = 0.1
+) -> tuple[Any, Any]:
+    """Shuffled samples of random subspaces with noise, and where each comes from."""
     rng = np.random.default_rng(seed)
     bases = np.stack([np.linalg.qr(rng.standard_normal((ambient, dim)))[0].T for _ in range(n_clusters)])
     y = rng.integers(0, n_clusters, n)
     inside = rng.standard_normal((n, dim))
     inside /= np.linalg.norm(inside, axis=1, keepdims=True)
-    X = np.einsum("nk,nkd->nd", inside, bases[y]) + 0.1 / np.sqrt(ambient) * rng.standard_normal((n, ambient))
+    X = np.einsum("nk,nkd->nd", inside, bases[y]) + noise / np.sqrt(ambient) * rng.standard_normal((n, ambient))
     return X.astype(np.float32), y

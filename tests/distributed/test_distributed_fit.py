@@ -20,6 +20,7 @@ from sklearn.metrics import adjusted_rand_score
 from masked_subspace import BMSC
 from masked_subspace.distributed import fit_distributed
 from masked_subspace.masks import NeighborMask
+from masked_subspace.metrics import clustering_accuracy
 
 da = pytest.importorskip("dask.array")
 
@@ -39,6 +40,16 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("rows") / "rows.npy"
     np.save(file, X)
     return file
+
+
+@pytest.fixture(scope="module")
+def by_modularity(path: Path) -> np.ndarray:
+    """The labels that the modularity cut gives on one worker, a thread of this process."""
+    import distributed
+
+    one = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.Client(**one) as alone:
+        return np.asarray(fit(path, alone, cut="modularity").compute())
 
 
 def fit(source: Any, client: Any, **changes: Any) -> Any:
@@ -68,6 +79,22 @@ def test_labels_are_those_of_one_process(client: Any, path: Path, expected: np.n
 def test_neither_blocks_nor_parts_nor_a_persisted_input_change_labels(client: Any, expected: np.ndarray) -> None:
     lazy = da.from_array(X, chunks=(700, 9))
     np.testing.assert_array_equal(fit(client.persist(lazy), client, n_parts=5).compute(), expected)
+
+
+def test_the_modularity_cut_is_as_good_as_in_one_process_on_any_number_of_workers(
+    client: Any, path: Path, by_modularity: np.ndarray
+) -> None:
+    one = BMSC(K, hard_mask=NeighborMask(32, "approximate"), random_state=0, n_jobs=1).fit(X).labels_
+    assert clustering_accuracy(Y, by_modularity) >= clustering_accuracy(Y, one) - 0.01
+    assert adjusted_rand_score(one, by_modularity) >= 0.99
+    np.testing.assert_array_equal(fit(path, client, cut="auto").compute(), by_modularity)
+    np.testing.assert_array_equal(fit(da.from_array(X, chunks=(500, 7)), client, cut="auto").compute(), by_modularity)
+
+
+def test_few_samples_are_cut_spectrally_by_default(client: Any) -> None:
+    few = da.from_array(X[:900], chunks=(300, -1))
+    spectral, auto = (fit(few, client, cut=cut).compute() for cut in ("spectral", "auto"))
+    np.testing.assert_array_equal(auto, spectral)
 
 
 def test_exact_search_in_one_process_clusters_alike(expected: np.ndarray) -> None:
@@ -115,13 +142,20 @@ class Killer(threading.Thread):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cut", "stages"),
+    [
+        ("spectral", ["train_in_one", "search_own", "solve_links", "product_block", "placed_sums"]),
+        ("modularity", ["symmetric_block", "groups_of_block", "cut_groups", "moved_labels"]),
+    ],
+)
 def test_workers_killed_at_every_stage_change_nothing(
-    cluster: Any, client: Any, path: Path, expected: np.ndarray
+    cluster: Any, client: Any, path: Path, request: pytest.FixtureRequest, cut: str, stages: list[str]
 ) -> None:
-    stages = ["train_in_one", "search_own", "solve_links", "product_block", "placed_sums"]
+    expected = request.getfixturevalue("expected" if cut == "spectral" else "by_modularity")
     killer = Killer(cluster, stages)
     killer.start()
-    labels = fit(path, client).compute()
+    labels = fit(path, client, cut=cut).compute()
     killer.stop.set()
     killer.join()
     assert killer.left == [], "these stages ended before a worker could be killed"
@@ -136,12 +170,13 @@ def main():
     import distributed
     from masked_subspace.distributed import fit_distributed
     from masked_subspace._common.peak_memory import peak_bytes
-    path, k = sys.argv[1], int(sys.argv[2])
+    path, k, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     options = {"threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
     with distributed.LocalCluster(n_workers=2, **options) as cluster:
         with distributed.Client(cluster) as client:
-            result = fit_distributed(path, k, client=client)
-            np.save(sys.argv[3], result.compute())
+            for cut in ("modularity", "spectral"):
+                result = fit_distributed(path, k, client=client, cut=cut)
+                np.save(f"{folder}/{cut}.npy", result.compute())
             workers = list(client.run(peak_bytes).values())
     print(json.dumps({"client": peak_bytes(), "workers": workers}))
 
@@ -151,20 +186,19 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not os.environ.get("MASKED_SUBSPACE_SCALE"), reason="minutes on an idle machine; set MASKED_SUBSPACE_SCALE=1"
-)
-@pytest.mark.parametrize("n", [10_000, 60_000])
+@pytest.mark.parametrize("n", [20_000, 80_000])
 def test_memory_of_client_and_workers_is_bounded(tmp_path: Path, n: int) -> None:
-    rows, y = subspaces(n, n_clusters=6, dim=4, ambient=60)
+    """Both cuts one after the other in the same processes, whose peaks are those of the larger one."""
+    rows, y = subspaces(n, n_clusters=6, dim=4, ambient=50)
     np.save(tmp_path / "rows.npy", rows)
     script = tmp_path / "measure.py"
     script.write_text(MEASURE)
-    command = [sys.executable, str(script), str(tmp_path / "rows.npy"), "6", str(tmp_path / "labels.npy")]
+    command = [sys.executable, str(script), str(tmp_path / "rows.npy"), "6", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     peaks = json.loads(done.stdout.strip().splitlines()[-1])
-    assert peaks["client"] <= 300e6 + 16 * n
     share = rows.nbytes / 2
+    assert peaks["client"] <= 300e6 + 16 * n
     assert max(peaks["workers"]) <= 6 * share + 500e6
-    assert adjusted_rand_score(y, np.load(tmp_path / "labels.npy")) > 0.99
+    for cut in ("modularity", "spectral"):
+        assert adjusted_rand_score(y, np.load(tmp_path / f"{cut}.npy")) > 0.99

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from in_process import serial_workers, subspaces
+from in_process import WORKERS, in_blocks, subspaces
 from scipy.sparse import csr_array, vstack
 from sklearn.metrics import adjusted_rand_score
 
+from masked_subspace.distributed import candidates
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.eigen import leading_eigenvectors
-from masked_subspace.distributed.graph import BlockGraph, GraphBlock, build_graph, normalized
+from masked_subspace.distributed.graph import BlockGraph, build_graph, normalized
 from masked_subspace.distributed.pieces import placed_samples
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_by_list
 from masked_subspace.distributed.solve import decide_settings, solve_parts
@@ -29,7 +29,6 @@ from masked_subspace.represent.sparse.solve import solve_sparse
 
 da = pytest.importorskip("dask.array")
 
-WORKERS = serial_workers()
 M = 24
 REPRESENTER: dict[str, Any] = {"mask_weight": 0.0, "tol": 1e-5}
 
@@ -55,21 +54,6 @@ def parts(data: Any) -> Parts:
 
 def ids(parts: Parts) -> np.ndarray:
     return np.concatenate(WORKERS.fetch([task(ids_of)(pile) for pile in parts.piles]))
-
-
-def in_blocks(W: csr_array, bounds: list[int]) -> BlockGraph:
-    """A graph of one process cut into blocks."""
-    blocks = []
-    for first, last in pairwise(bounds):
-        mine = csr_array(W[first:last])
-        foreign = np.unique(mine.indices[(mine.indices < first) | (mine.indices >= last)])
-        order = np.concatenate([np.arange(first, last), foreign])
-        halo = [foreign[(foreign >= a) & (foreign < b)].astype(np.int64) - a for a, b in pairwise(bounds)]
-        blocks.append(GraphBlock(csr_array(mine[:, order]), halo))
-    sizes = [block.n_own for block in blocks]
-    counts = np.array([[len(one) for one in block.halo] for block in blocks])
-    kept = WORKERS.keep([task(lambda block=block: block)() for block in blocks])
-    return BlockGraph(kept, sizes, counts).keep(WORKERS)
 
 
 def whole(graph: BlockGraph) -> csr_array:
@@ -131,6 +115,12 @@ def test_candidates_are_those_of_one_process(data: Any, parts: Parts) -> None:
     assert np.mean(agree) > 0.999 * M
     near = np.abs(np.einsum("ij,ikj->ik", unit[:200], unit[mine[:200]]))
     assert (np.diff(near, axis=1) <= 1e-6).all()
+
+
+def test_tasks_of_fewer_samples_find_the_same_candidates(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole_parts = np.concatenate(WORKERS.fetch(find_candidates(parts, M)))
+    monkeypatch.setattr(candidates, "_ROWS_AT_ONCE", 333)
+    np.testing.assert_array_equal(np.concatenate(WORKERS.fetch(find_candidates(parts, M))), whole_parts)
 
 
 def test_the_graph_and_lambda_are_those_of_one_process(data: Any, parts: Parts) -> None:

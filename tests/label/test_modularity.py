@@ -152,6 +152,6 @@ def test_a_community_is_split_at_a_finer_resolution():
     np.fill_diagonal(W, 0)
     order = np.arange(12, dtype=np.int32)
     assert find_communities(csr_array(W), 0.02, order).max() == 0
-    part = _two_parts(csr_array(W), 0.02, order)
+    part = _two_parts(csr_array(W), np.ones(W.shape[0], dtype=np.int64), 0.02, order)
     assert part is not None
     assert set(np.flatnonzero(part).tolist()) in (set(range(6)), set(range(6, 12)))

@@ -21,6 +21,9 @@ from masked_subspace.distributed.tasks import Result, task
 Members = tuple[IntArray, Rows32] | None
 
 _QUERIES_AT_ONCE = 1 << 12
+# Samples of one task. Keys are twice as large as the candidates that come of them, and a task that goes on with a
+# search copies its keys: those of a whole part would be the largest thing that a worker holds.
+_ROWS_AT_ONCE = 1 << 16
 _LOW = np.uint64(0xFFFFFFFF)
 
 
@@ -41,19 +44,26 @@ def find_candidates(parts: Parts, m: int) -> list[Result]:
     plan = parts.plan
     found = []
     for p in range(plan.n_parts):
-        keys = task(search_own)(parts.piles[p], parts.planned, p, m)
+        lists = []
         for q in range(plan.n_parts):
             wanted = np.flatnonzero(parts.looks_into[p] & (plan.part_of == q))
             if q != p and len(wanted):
-                lists = task(export_lists)(parts.piles[q], parts.planned, q, wanted)
-                keys = task(search_more)(keys, parts.piles[p], parts.planned, p, lists)
-        found.append(task(numbers_of)(keys))
+                lists.append(task(export_lists)(parts.piles[q], parts.planned, q, wanted))
+        pieces = []
+        for start in range(0, plan.size(p), _ROWS_AT_ONCE):
+            ends = (start, min(start + _ROWS_AT_ONCE, plan.size(p)))
+            keys = task(search_own)(parts.piles[p], parts.planned, p, ends, m)
+            for theirs in lists:
+                keys = task(search_more)(keys, parts.piles[p], parts.planned, p, ends, theirs)
+            pieces.append(task(numbers_of)(keys))
+        found.append(task(np.concatenate)(pieces) if len(pieces) != 1 else pieces[0])
     return found
 
 
-def search_own(pile: Pile, plan: Plan, part: int, m: int) -> KeyArray:
-    """The search in the lists of the part itself."""
+def search_own(pile: Pile, plan: Plan, part: int, ends: tuple[int, int], m: int) -> KeyArray:
+    """The search of the samples start..stop of a part in the lists of the part itself."""
     unit, first = _unit(pile.rows), plan.offsets[part]
+    begin, end = ends
 
     def members(number: int) -> Members:
         if plan.part_of[number] != part:
@@ -61,14 +71,17 @@ def search_own(pile: Pile, plan: Plan, part: int, m: int) -> KeyArray:
         start, count = plan.starts[number], plan.counts[number]
         return np.arange(start, start + count), unit[start - first : start - first + count]
 
-    keys = np.zeros((len(pile.rows), m), dtype=np.uint64)
-    everyone = np.arange(len(keys))
+    keys = np.zeros((end - begin, m), dtype=np.uint64)
+    everyone, probes = np.arange(len(keys)), pile.probes[begin:end]
     # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
-    return _search(keys, everyone, unit, first, [pile.probes[:, :1], pile.probes[:, 1:]], members)
+    own = unit[begin:end]
+    return _search(keys, everyone, own, first + begin, [probes[:, :1], probes[:, 1:]], members)
 
 
-def search_more(keys: KeyArray, pile: Pile, plan: Plan, part: int, theirs: ForeignLists) -> KeyArray:
-    """The search goes on in lists of another part."""
+def search_more(
+    keys: KeyArray, pile: Pile, plan: Plan, part: int, ends: tuple[int, int], theirs: ForeignLists
+) -> KeyArray:
+    """The search of the samples start..stop of a part goes on in lists of another one."""
     bounds = np.concatenate([[0], np.cumsum(plan.counts[theirs.lists])])
     place = {int(number): at for at, number in enumerate(theirs.lists)}
 
@@ -79,9 +92,11 @@ def search_more(keys: KeyArray, pile: Pile, plan: Plan, part: int, theirs: Forei
         start = plan.starts[number]
         return np.arange(start, start + plan.counts[number]), theirs.rows[bounds[at] : bounds[at + 1]]
 
-    look = np.flatnonzero((plan.part_of[pile.probes] == theirs.part).any(axis=1))
-    unit = np.empty((0, pile.rows.shape[1]), dtype=np.float32) if len(look) == 0 else _unit(pile.rows[look])
-    return _search(keys.copy(), look, unit, plan.offsets[part], [pile.probes[look]], members)
+    probes, rows = pile.probes[ends[0] : ends[1]], pile.rows[ends[0] : ends[1]]
+    look = np.flatnonzero((plan.part_of[probes] == theirs.part).any(axis=1))
+    if len(look) == 0:
+        return keys
+    return _search(keys.copy(), look, _unit(rows[look]), plan.offsets[part] + ends[0], [probes[look]], members)
 
 
 def export_lists(pile: Pile, plan: Plan, part: int, lists: npt.NDArray[np.int64]) -> ForeignLists:

@@ -22,6 +22,7 @@ from masked_subspace.distributed.labels import (
     write_npy,
     write_parquet,
 )
+from masked_subspace.distributed.modularity import modularity_cut_blocks
 from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_by_list
 from masked_subspace.distributed.solve import decide_settings, solve_parts
 from masked_subspace.distributed.sources import open_rows
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from dask.array import Array as DaskArray
     from distributed import Client, Future
 
-CUTS = ("spectral",)
+CUTS = ("auto", "spectral", "modularity")
 _ROWS_A_CLUSTER = 100  # fewer samples than this for each cluster are no work for a cluster of machines
 
 
@@ -163,8 +164,9 @@ def fit_distributed(
         Links a sample keeps in the graph.
     n_components : int, "auto" or None, default="auto"
         Eigenvectors of the cut. None: K; "auto" weights up to 4K of them softly.
-    cut : {"spectral"}, default="spectral"
-        Eigenvectors and k-means; the modularity cut needs one process so far.
+    cut : {"auto", "spectral", "modularity"}, default="spectral"
+        "spectral" is k-means on leading eigenvectors; "modularity" takes communities of the largest modularity;
+        "auto" is spectral up to 2,000 samples and modularity above, as in one process.
     center : bool, default=True
         Whether the mean row is subtracted first.
     normalize : bool, default=True
@@ -223,13 +225,22 @@ def fit_distributed(
     preparation = parts.preparation
     # What follows needs the rows and not the lists they were found by.
     del parts, candidates, links
-    labels, placed = spectral_cut(workers, graph, rows, n_clusters, n_components, seed)
+    (wanted,) = workers.fetch([task(cut_wanted)(cut, graph.n_samples)])
+    cut_blocks = modularity_cut_blocks if wanted == "modularity" else spectral_cut
+    labels, placed = cut_blocks(workers, graph, rows, n_clusters, n_components, seed)
     labels, anchors = _finished(workers, labels, placed, (rows, ids), graph.sizes, n_clusters, seed)
     by_block = labels_by_block(workers, labels, ids, block_sizes)
     workers.wait(by_block)
     return DistributedResult(
         _as_array(by_block, block_sizes), settings.future, anchors.future, preparation.future, workers.peak_memory()
     )
+
+
+def cut_wanted(cut: str, n_samples: int) -> str:
+    """What cut="auto" means for so many samples."""
+    from masked_subspace.label.labeler import cut_for
+
+    return cut_for(cut, n_samples)
 
 
 def _as_array(blocks: list[Result], sizes: list[int]) -> DaskArray:

@@ -141,14 +141,16 @@ def summarized(
 ) -> tuple[IntArray, IntArray, FloatArray]:
     """Weights between groups of samples, from one block: the rows of its groups in the small graph, as COO triples.
 
-    Groups bear numbers that are unique over all parts.
+    Groups bear numbers that are unique over all parts; −1 is no group, and its links are left out.
     """
     W = block.links
     everyone = np.concatenate([groups, *halo])
     pairs = np.stack([groups[np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))], everyone[W.indices]])
+    known = (pairs >= 0).all(axis=0)
+    pairs = pairs[:, known]
     names, codes = np.unique(pairs, return_inverse=True)
     codes = codes.reshape(pairs.shape)
-    small = csr_array((W.data.astype(np.float64), (codes[0], codes[1])), shape=(len(names), len(names)))
+    small = csr_array((W.data[known].astype(np.float64), (codes[0], codes[1])), shape=(len(names), len(names)))
     small.sum_duplicates()
     rows = np.repeat(np.arange(len(names)), np.diff(small.indptr))
     return names[rows], names[small.indices], small.data

@@ -320,7 +320,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._preparation, self._rows = fit.preparation, fit.rows
         # Referred to, not copied: the subspaces are computed from them when they are first asked for.
         self._samples = fit.X.bare() if isinstance(fit.X, SparseSamples) else fit.X
-        self._subspaces = None
+        self._subspaces, self._on_workers = None, False
         if fit.X is not None:
             self._seen = SeenRows.of(fit.X)
         self.view_: str = fit.preparation.view.name

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from masked_subspace._common.progress import events_of_estimator
+from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike, RandomSeed
+from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Task, no_mask
 from masked_subspace.estimators.masked import MaskedClusterer
+from masked_subspace.estimators.on_workers import client_for, reasons_against
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import NumberWanted
+from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 @described
@@ -20,6 +31,11 @@ class BMSC(MaskedClusterer):
     Samples are the rows of X. Each one is rebuilt from as few others as pays at the price λ; the hard mask Mʰ says
     which others it may use (all but itself, unless `hard_mask` forbids more). Solved by Algorithm 1; the graph of who
     rebuilds whom is then cut.
+
+    A dask array of more than 20,000 samples is fitted on the workers of the active `distributed.Client`, in float32
+    (`masked_subspace.distributed.fit_distributed`); the model then has `labels_`, `n_clusters_` and `predict` by votes
+    of 20,000 samples, and nothing else that has the size of X. Settings that need all samples in one process (known
+    pairs, masks, views, n_clusters="auto", another affinity) are fitted there, with a warning that names them.
 
     Parameters
     ----------
@@ -93,6 +109,53 @@ class BMSC(MaskedClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
+        fitted = super()._fit_graph(X, known_of)
+        client = client_for(X) if fitted is None else None
+        if client is None:
+            return fitted
+        n_samples = int(cast("Any", X).shape[0])
+        reasons = reasons_against(self, n_samples, known=known_of(n_samples) is not None)
+        if reasons:
+            warnings.warn(
+                f"A Dask client is active, but this fit runs in this process: {', '.join(reasons)}. Workers fit one "
+                'number of clusters, affinity="top-k", without masks, views or known pairs.',
+                UserWarning,
+                stacklevel=4,
+            )
+            return None
+        return self._fit_on_workers(X, client)
+
+    def _fit_on_workers(self, X: MatrixLike, client: Client) -> Self:
+        from masked_subspace.distributed.fit import fit_distributed
+
+        check_n_features(self, X, reset=True)
+        n_workers = len(client.scheduler_info()["workers"])
+        events_of_estimator(self.verbose).message(f"BMSC: {len(cast('Any', X))} samples on {n_workers} Dask workers")
+        result = fit_distributed(
+            cast("Any", X),
+            cast(int, self.n_clusters),
+            client=client,
+            sparsity=self.sparsity,
+            penalty=self.penalty,
+            penalty_growth=self.penalty_growth,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            n_candidates=self.n_candidates,
+            n_links=cast(int, self.n_links),
+            n_components=self.n_components,
+            cut=self.cut,
+            center=self.center,
+            normalize=self.normalize,
+            random_state=self.random_state,
+        )
+        for name in [name for name in self.__dict__ if name.endswith("_") and name != "n_features_in_"]:
+            del self.__dict__[name]  # of an earlier fit
+        self.n_clusters_ = cast(int, self.n_clusters)
+        self.labels_ = result.compute()
+        self._keep_anchors(result)
+        return self
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         evidence = task.evidence(rows)

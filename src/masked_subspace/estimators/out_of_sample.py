@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,6 +22,9 @@ from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.rows.checks import check_samples, same_kind
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.recognition import SeenRows
+
+if TYPE_CHECKING:
+    from masked_subspace.distributed.fit import DistributedResult
 
 PREDICT_METHODS = ("vote", "subspace")
 
@@ -41,6 +45,15 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _samples: FloatArray | SparseSamples | None  # as given to fit; None where that was a graph
     _seen: SeenRows
     _subspaces: list[Subspace] | None
+    _on_workers = False  # fitted on a Dask cluster: `_rows` are some of the prepared samples, the others stayed there
+
+    def _keep_anchors(self, result: DistributedResult) -> None:
+        """What new samples are placed by after a fit on a Dask cluster."""
+        assert result.anchors is not None and result.preparation is not None  # noqa: PT018
+        self._rows, self._labels_of_all = result.anchors.result()
+        self._preparation = result.preparation.result()
+        self._seen = SeenRows.of(np.empty((0, self._rows.shape[1]), dtype=self._rows.dtype))
+        self._samples, self._subspaces, self._on_workers = None, None, True
 
     @property
     def _n_features_out(self) -> int:
@@ -49,7 +62,13 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     def _refuse_graph(self, wanted: str) -> None:
         """An `AttributeError`, so that `hasattr` says what there is."""
         check_is_fitted(self)
-        if self._samples is None:
+        if self._on_workers and wanted != "predict":
+            raise AttributeError(
+                f"{wanted} needs all samples in one process, but {type(self).__name__} was fitted on a Dask cluster; "
+                "labels_ has the clusters of its samples and predict(X) places others. Fit a sample of the rows as an "
+                "array for the rest."
+            )
+        if self._samples is None and not self._on_workers:
             raise AttributeError(
                 f'{wanted} needs samples, but {type(self).__name__} was fitted with affinity="precomputed" on a graph; '
                 "labels_ has the clusters of its samples. Fit the samples themselves with another affinity."
@@ -128,7 +147,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         """
         if method not in PREDICT_METHODS:
             raise ValueError(f'method is {method!r}; choose "vote" or "subspace".')
-        self._refuse_graph("predict")
+        self._refuse_graph("predict" if method == "vote" else f"predict(method={method!r})")
         X = self._checked_new(X)
         if method == "subspace":
             nearest: IntArray = distances_to(X, self._fitted_subspaces()).argmin(axis=1).astype(self.labels_.dtype)

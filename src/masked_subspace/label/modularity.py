@@ -40,7 +40,8 @@ class ManyCuts:
 
     def cut(self, n_clusters: int) -> IndexArray:
         """Clusters 0 … K − 1; −1 for samples without a path to any of them."""
-        return _cut(self.W, n_clusters, self.order, self.communities, self.steps)
+        ones = np.ones(self.W.shape[0], dtype=np.int64)
+        return _cut(self.W, ones, n_clusters, self.order, self.communities, self.steps)[0]
 
 
 def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> IndexArray:
@@ -48,26 +49,38 @@ def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> IndexArray:
 
     Fewer than K come out only where no community with two samples is left to split.
     """
+    return cut_of_groups(W, np.ones(W.shape[0], dtype=np.int64), n_clusters, seed)[0]
+
+
+def cut_of_groups(W: csr_array, sizes: IntArray, n_clusters: int, seed: int) -> tuple[IndexArray, float]:
+    """The cut of a graph whose nodes are groups of so many samples each, and the resolution at which it was found.
+
+    Loops of W are the links inside a group, counted from both ends.
+    """
     order = np.random.default_rng(seed).permutation(W.shape[0]).astype(np.int32)
-    return _cut(W, n_clusters, order, lambda resolution: find_communities(W, resolution, order), _STEPS)
+    return _cut(W, sizes, n_clusters, order, lambda resolution: find_communities(W, resolution, order), _STEPS)
 
 
 def _cut(
-    W: csr_array, n_clusters: int, order: IntArray, communities: Callable[[float], IntArray], steps: int
-) -> IndexArray:
-    n = W.shape[0]
+    W: csr_array,
+    sizes: IntArray,
+    n_clusters: int,
+    order: IntArray,
+    communities: Callable[[float], IntArray],
+    steps: int,
+) -> tuple[IndexArray, float]:
     if n_clusters == 1:
-        return np.zeros(n, dtype=np.int32)
-    least = max(1.0, _LARGE_SHARE * n / n_clusters)
-    found, resolution = _search(communities, n_clusters, least, steps)
-    labels = _large_only(found, least)
+        return np.zeros(W.shape[0], dtype=np.int32), 1.0
+    least = max(1.0, _LARGE_SHARE * int(sizes.sum()) / n_clusters)
+    found, resolution = _search(communities, sizes, n_clusters, least, steps)
+    labels = _large_only(found, sizes, least)
     labels = _merged(W, labels, n_clusters, resolution)
-    labels = _split(W, labels, n_clusters, resolution, order)
-    return _attached(W, labels)
+    labels = _split(W, sizes, labels, n_clusters, resolution, order)
+    return _attached(W, labels), resolution
 
 
 def _search(
-    communities: Callable[[float], IntArray], n_clusters: int, least: float, steps: int
+    communities: Callable[[float], IntArray], sizes: IntArray, n_clusters: int, least: float, steps: int
 ) -> tuple[IntArray, float]:
     """The partition whose number of large communities is nearest to K, and its resolution."""
     low, high = _LOWEST, _HIGHEST
@@ -75,7 +88,7 @@ def _search(
     resolution = 1.0
     for _ in range(steps):
         found = communities(resolution)
-        count = int((np.bincount(found) >= least).sum())
+        count = int((np.bincount(found, sizes) >= least).sum())
         if abs(count - n_clusters) < best_miss:
             best, best_miss, best_resolution = found, abs(count - n_clusters), resolution
         if count == n_clusters:
@@ -89,9 +102,9 @@ def _search(
     return best, best_resolution
 
 
-def _large_only(found: IntArray, least: float) -> IndexArray:
+def _large_only(found: IntArray, sizes: IntArray, least: float) -> IndexArray:
     """Large communities numbered from the largest; −1 for samples of small ones."""
-    size = np.bincount(found)
+    size = np.bincount(found, sizes)
     ranked = np.argsort(-size, kind="stable")
     large = ranked[size[ranked] >= least] if (size >= least).any() else ranked[:1]
     name = np.full(len(size), -1, dtype=np.int32)
@@ -134,7 +147,9 @@ def _merged(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float
     return merged
 
 
-def _split(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float, order: IntArray) -> IndexArray:
+def _split(
+    W: csr_array, sizes: IntArray, labels: IndexArray, n_clusters: int, resolution: float, order: IntArray
+) -> IndexArray:
     """While there are too few clusters, split the largest that can be split into its two largest communities."""
     labels = labels.copy()
     count = int(labels.max()) + 1
@@ -142,13 +157,14 @@ def _split(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float,
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     while count < n_clusters:
-        size = np.bincount(labels[labels >= 0], minlength=count)
+        size = np.bincount(labels[labels >= 0], sizes[labels >= 0], minlength=count)
         size[list(whole)] = 0
         target = int(size.argmax())
         if size[target] < 2:
             break
         members = np.flatnonzero(labels == target)
-        part = _two_parts(csr_array(W[members][:, members]), resolution, np.argsort(rank[members], kind="stable"))
+        visits = np.argsort(rank[members], kind="stable")
+        part = _two_parts(csr_array(W[members][:, members]), sizes[members], resolution, visits)
         if part is None:
             whole.add(target)
             continue
@@ -157,13 +173,13 @@ def _split(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float,
     return labels
 
 
-def _two_parts(W: csr_array, resolution: float, order: IntArray) -> BoolArray | None:
+def _two_parts(W: csr_array, sizes: IntArray, resolution: float, order: IntArray) -> BoolArray | None:
     """Which samples leave: the communities of a finer partition, gathered into two halves of least cut."""
     for _ in range(_SPLITS):
         found = find_communities(W, resolution, order)
         count = int(found.max()) + 1
         if count > 1:
-            halves = _merged(W, _large_only(found, 0.0), 2, resolution)
+            halves = _merged(W, _large_only(found, sizes, 0.0), 2, resolution)
             leaving: BoolArray = halves == 1
             return leaving
         resolution *= 2

@@ -69,6 +69,8 @@ class SeenRows:
 
     def find(self, X: FloatArray | SparseSamples) -> IntArray:
         """For each row of X the number of the training row that equals it, −1 where none does."""
+        if len(self.hashes) == 0:
+            return np.full(len(X), -1)
         hashes = row_hashes(X.astype(self.dtype) if isinstance(X, SparseSamples) else np.asarray(X, dtype=self.dtype))
         place = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
         found: IntArray = np.where(self.hashes[place] == hashes, self.index[place], -1)
