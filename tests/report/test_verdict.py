@@ -41,6 +41,25 @@ def test_low_structure_warns_and_says_what_to_do(run):
     assert any('n_clusters="auto"' in step for step in found["next"])
 
 
+def test_a_structure_that_noise_cannot_reach_is_not_called_noise(run):
+    """Iris and wine have 0.45 with nine of ten samples right."""
+    found = verdict(replace(run, structure=0.45))
+    assert found["tone"] == "fair"
+    assert "more than noise" in found["headline"]
+    assert not any("no such clusters" in step for step in found["next"])
+
+
+def test_a_method_is_advised_only_what_it_has(run):
+    torn = run.labels.copy()
+    torn[:20] = 3
+    for parameters, has in (({"n_clusters": 3, "n_init": 2}, False), ({"n_clusters": 3, "min_certainty": None}, True)):
+        low = replace(run, labels=torn, certainty=np.full(120, 0.3), parameters=parameters, structure=0.1)
+        advice = " ".join(verdict(low)["next"])
+        for name in ('n_clusters="auto"', "must_link", "min_certainty", "another view"):
+            assert (name in advice) == has, name
+        assert ("RMSC" in advice) != has
+
+
 def test_without_a_structure_score_only_the_graph_speaks(run):
     found = verdict(run)
     assert "no structure score" in point(found, "How real")
