@@ -12,9 +12,10 @@ from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparse.solve import represent_over
 from masked_subspace.represent.sparsity import mean_square
 
-# Settings of a code that votes, in mean squared row norms: a slow continuation from a small penalty gives short codes,
-# in which a training sample finds itself (λ, γ, μ₀, p).
-_SPARSITY, _WEIGHT, _PENALTY, _GROWTH = 1e-3, 0.01, 0.1, 1.5
+# Settings of a code that votes, in mean squared row norms (λ, γ, μ₀, p). About a dozen near samples should vote: codes
+# that start from a smaller penalty hold large coefficients of both signs on samples that are far (docs/findings/
+# calibration.md, "Votes or subspaces").
+_SPARSITY, _WEIGHT, _PENALTY, _GROWTH = 3e-3, 0.1, 1.0, 1.5
 
 
 def voters_of(rows: Rows, new_rows: Rows, *, n_candidates: int, n_threads: int) -> csr_array:

@@ -94,7 +94,7 @@ def _inside(embedding: Array, codes: Array) -> Array:
         values, vectors = eigenpairs(rows.T @ rows)
         leading = vectors[:, np.argsort(values)[::-1][:2]]
         leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
-        along = rows @ leading
+        along = np.asarray(rows @ leading, dtype=np.float64)  # in float32 the floor below would be 0
         spread = np.maximum(along.std(axis=0), 1e-300)
         inside[members, : along.shape[1]] = np.clip(along / spread, -2.5, 2.5)
     return inside

@@ -27,6 +27,7 @@ def subspace_panel(run: Run, images: Array | None) -> list[Record]:
             {
                 "cluster": str(cluster),
                 "dim": None if subspace is None else subspace.dim,
+                "features": None if subspace is None else int(subspace.basis.shape[1]),
                 "explained": None if subspace is None else subspace.explained,
                 "strip": data_uri(gray_png(_side_by_side(pictures))) if pictures else None,
                 "pictures": len(pictures),

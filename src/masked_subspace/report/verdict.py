@@ -27,6 +27,7 @@ _CLOSE = 0.02  # scores nearer than this are called a tie
 _RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
 _UNSURE = 0.5  # a mean certainty below this makes a cluster doubtful
 _MANY_UNSURE = 0.3  # a share of samples below that certainty which the headline mentions
+_EQUAL = 0.005  # certainties that differ by less are equal
 _NAMED = 6  # at most so many clusters are named one by one
 
 
@@ -140,23 +141,32 @@ def _how_many(run: Run, n_clusters: int) -> str:
 def _which_way(run: Run) -> str:
     choices = list(run.choices) or _choices_of_history(run)
     ranked = sorted((one for one in choices if _score(one) is not None), key=_score_of, reverse=True)
-    if not ranked:
+    taken = next((one for one in choices if one.get("taken")), ranked[0] if ranked else None)
+    if taken is None:
         return ""
-    taken = next((one for one in choices if one.get("taken")), ranked[0])
-    text = f"{_way(taken).capitalize()} was taken"
+    text = f"{_capital(_way(taken))} was taken"
     if _score(taken) is None:
-        return f"{text}."
+        gap = taken.get("gap")
+        if gap is None:
+            return f"{text}."
+        return f"{text}: all samples together have a low rank, and its graph has a clear gap ({gap:.2f}) after K clusters."
     others = [one for one in ranked if one is not taken]
     if not others:
-        return f"{text}, with a score of {_score_of(taken):.2f}."
+        return f"{text}, with a score of {_score_of(taken):.2f}{_why(taken)}."
     gap = _score_of(taken) - _score_of(others[0])
-    text += f" from {len(choices)} that were judged without labels: score {_score_of(taken):.2f}"
+    text += f" from {len(choices)} that were judged without labels: score {_score_of(taken):.2f}{_why(taken)}"
+    other = _way(others[0], short=True)
     if abs(gap) < _CLOSE:
-        return (
-            f"{text}. {_way(others[0]).capitalize()} is as good ({_score_of(others[0]):.2f}), so the "
-            "choice says little."
-        )
-    return f"{text}, then {_way(others[0])} with {_score_of(others[0]):.2f}."
+        return f"{text}. {_capital(other)} is as good ({_score_of(others[0]):.2f}), so the choice says little."
+    return f"{text}, then {other} with {_score_of(others[0]):.2f}."
+
+
+def _why(choice: RecordView) -> str:
+    """What the judge's score is made of, where the record says so."""
+    agreement, strength = choice.get("agreement"), choice.get("strength")
+    if agreement is None or strength is None:
+        return ""
+    return f" (its members agree to {agreement:.2f}, halves of the samples predict each other to {strength:.2f})"
 
 
 def _choices_of_history(run: Run) -> list[RecordView]:
@@ -169,9 +179,22 @@ def _choices_of_history(run: Run) -> list[RecordView]:
     ]
 
 
-def _way(choice: RecordView) -> str:
-    parts = [f"{key} {choice[key]}" for key in ("view", "cut", "links") if choice.get(key) is not None]
-    return ", ".join(parts) or "the way"
+def _way(choice: RecordView, short: bool = False) -> str:
+    """`the whitened family of views (whitened, …), cut by spectral and modularity`, or what else the record names."""
+    if "way" not in choice:
+        parts = [f"{key} {choice[key]}" for key in ("view", "cut", "links") if choice.get(key) is not None]
+        return ", ".join(parts) or "the way"
+    name, views = str(choice["way"]), [str(view) for view in choice.get("views", ())]
+    if len(views) < 2:
+        text = f"view {views[0] if views else name}"
+    else:
+        text = f"the family of {name} views" + ("" if short else f" ({', '.join(views)})")
+    cuts = dict.fromkeys(str(cut).partition(" ")[0] for cut in choice.get("cuts", ()))
+    return text if short or not cuts else f"{text}, cut by {' and '.join(cuts)},"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _certainty(run: Run) -> str:
@@ -181,7 +204,7 @@ def _certainty(run: Run) -> str:
         if run.certainty_kind == AGREEMENT
         else "how much nearer a sample is to its own cluster than to the next"
     )
-    if np.ptp(sure) < 0.005:
+    if np.ptp(sure) < _EQUAL:
         return f"All samples are equally certain ({sure[0]:.2f}), so certainty ranks nobody here. It says {kind}."
     low = int((sure < _UNSURE).sum())
     return f"Median {np.median(sure):.2f}; {low} of {len(sure)} samples are below {_UNSURE}. It says {kind}."
@@ -302,7 +325,9 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
             if ours
             else "Look at the least certain samples, and label some of them or leave them out."
         )
-    if not steps:
+    if not steps and np.ptp(run.certainty) < _EQUAL:
+        steps.append("Nothing speaks against these labels. Look at a few samples of each cluster before using them.")
+    elif not steps:
         steps.append("Look at the least certain samples; if they look right, the labels can be used.")
     return steps
 
