@@ -87,7 +87,9 @@ def test_neither_does_the_number_of_clusters(method, data):
     for places in (np.arange(len(X)), *(np.random.default_rng(seed).permutation(len(X)) for seed in (1, 2))):
         model = method("auto", random_state=0, n_jobs=1)
         labels_of(model, X[places])
-        found.append((model.n_clusters_candidates_, [one["score"] for one in model.n_clusters_scores_ if "score" in one]))
+        found.append(
+            (model.n_clusters_candidates_, [one["score"] for one in model.n_clusters_scores_ if "score" in one])
+        )
     for candidates, scores in found[1:]:
         assert candidates == found[0][0]
         assert scores == pytest.approx(found[0][1], abs=1e-3)

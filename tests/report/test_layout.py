@@ -1,5 +1,7 @@
 """The map of clusters and the principal axes, where the right answer is known."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -100,5 +102,5 @@ def test_a_cluster_whose_samples_lie_in_one_place_is_drawn(dtype):
     graph = csr_array(np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        places = cluster_map(graph, np.eye(2, dtype=dtype)[codes], codes)
+        places = graph_map(graph, np.eye(2, dtype=dtype)[codes], codes)
     assert np.isfinite(places).all()

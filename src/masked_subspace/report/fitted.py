@@ -140,7 +140,7 @@ def _certainty(estimator: BaseEstimator, embedding: Array, labels: Array) -> Arr
         return np.clip(np.asarray(own, dtype=np.float64), 0.0, 1.0)
     _, codes = np.unique(labels, return_inverse=True)
     nearest = nearest_centres(embedding, codes)
-    return np.asarray(np.clip(1.0 - nearest.own / np.maximum(nearest.other, 1e-300), 0.0, 1.0))
+    return np.asarray(np.clip(1.0 - nearest.own / np.maximum(nearest.other, 1e-30), 0.0, 1.0))
 
 
 def _number(value: float | None) -> float | None:

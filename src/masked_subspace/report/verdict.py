@@ -149,7 +149,9 @@ def _which_way(run: Run) -> str:
         gap = taken.get("gap")
         if gap is None:
             return f"{text}."
-        return f"{text}: all samples together have a low rank, and its graph has a clear gap ({gap:.2f}) after K clusters."
+        return (
+            f"{text}: all samples together have a low rank, and its graph has a clear gap ({gap:.2f}) after K clusters."
+        )
     others = [one for one in ranked if one is not taken]
     if not others:
         return f"{text}, with a score of {_score_of(taken):.2f}{_why(taken)}."
