@@ -36,7 +36,7 @@ def test_new_samples_get_probabilities_that_follow_predict():
 
 
 def test_timid_votes_become_sure_where_they_are_right():
-    made = make_subspaces(4, 3, 30, 40, noise=0.1, random_state=0)
+    made = make_subspaces(4, 3, 30, 40, noise=0.03, random_state=0)
     order = np.random.default_rng(0).permutation(160)
     train, new = order[:120], order[120:]
     model = BMSC(4, random_state=0).fit(made.data[train])
