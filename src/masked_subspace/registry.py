@@ -173,8 +173,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("bmcs", ["bmsc", "ssc"])
     " (did you mean 'bmsc'?)"
     """
-    near = difflib.get_close_matches(name.casefold(), list(known), n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    folded = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(name.casefold(), list(folded), n=1)
+    return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
 def make_estimator(
@@ -228,10 +229,21 @@ def _of_any_package(path: str) -> Method:
     try:
         cls = method.load()
     except (ImportError, AttributeError, ValueError) as error:
-        raise SettingError(f"method {path!r} cannot be imported as package.module:Class ({error})") from error
+        raise SettingError(
+            f"method {path!r} cannot be imported as package.module:Class ({error}){_nearest_class(path)}"
+        ) from error
     if not (inspect.isclass(cls) and hasattr(cls, "fit_predict")):
         raise SettingError(f"method {path!r} is not a clusterer: it must be a class with a method fit_predict")
     return method
+
+
+def _nearest_class(path: str) -> str:
+    """What may have been meant, where the module is there and the class is not."""
+    module, _, name = path.partition(":")
+    try:
+        return did_you_mean(name, [one for one in dir(import_module(module)) if not one.startswith("_")])
+    except Exception:  # whatever a stranger's module raises was said already
+        return ""
 
 
 def _plain(name: str) -> str:

@@ -1,15 +1,13 @@
-"""Any method, any number of clusters, any spelling; runs compared; completion for the shell."""
+"""Any method, any number of clusters, any spelling; runs compared."""
 
 from __future__ import annotations
 
 import json
-import subprocess
 
 import numpy as np
 import pytest
 
 from masked_subspace.cli import main
-from masked_subspace.cli.completion import script
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import _outermost
 from masked_subspace.cli.parser import build_parser
@@ -53,12 +51,64 @@ def test_numbers_of_clusters_reach_the_estimator():
         assert parse(["cluster", "x.npy", "--clusters", text]).clusters == value
 
 
+@pytest.mark.parametrize("method", ["sklearn.cluster:KMeans", "knn"])
+@pytest.mark.parametrize("number", ["auto", "2-5"])
+def test_a_method_that_cannot_choose_the_number_is_told_before_work(digits, tmp_path, capsys, method, number):
+    assert cluster(digits, "-k", number, "--method", method, "--out", tmp_path / "o") == Exit.USAGE
+    said = capsys.readouterr()
+    assert "cannot choose the number of clusters: give one, as in --clusters 5" in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+    assert not (tmp_path / "o").exists()
+
+
 def test_a_method_that_fails_is_one_line(digits, tmp_path, capsys):
-    arguments = ["-k", "auto", "--method", "sklearn.cluster:KMeans"]
+    arguments = ["-k", "auto", "--method", "sklearn.cluster:DBSCAN", "--set", "eps=-1"]
     assert cluster(digits, *arguments, "--out", tmp_path) == Exit.USAGE
     error = capsys.readouterr().err
-    assert "n_clusters" in error
+    assert "'eps' parameter of DBSCAN" in error
     assert error.count("\n") == 1
+
+
+def test_the_verdict_is_told_in_the_words_of_the_command(tmp_path, capsys):
+    np.save(tmp_path / "noise.npy", RNG.standard_normal((80, 10)))
+    out = tmp_path / "o"
+    assert cluster(tmp_path / "noise.npy", "-k", 4, "--method", "bmsc", "--no-report", "--out", out) == 0
+    printed = capsys.readouterr().out
+    stored = json.loads((out / "result.json").read_text(encoding="utf-8"))["verdict"]
+    assert stored["headline"].startswith("4 clusters that are hardly supported")
+    assert stored["headline"] in printed
+    assert "next: Let the number of clusters be chosen: --clusters auto." in printed
+    assert "--set min_certainty=0.5" in printed
+    assert any('n_clusters="auto"' in step for step in stored["next"])
+
+
+@pytest.mark.parametrize("method", ["bmsc", "kmeans"])
+def test_unlike_scales_are_pointed_out_where_the_method_does_not_weigh_them(tmp_path, capsys, method):
+    X = RNG.standard_normal((40, 3)) * [1, 1, 900]
+    np.savetxt(tmp_path / "a.csv", X, delimiter=",", header="low,middle,high", comments="")
+    arguments = [tmp_path / "a.csv", "-k", 2, "--method", method, "--no-report", "--out", tmp_path / "o"]
+    assert cluster(*arguments) == 0
+    said = capsys.readouterr().out
+    assert "features vary on unlike scales (standard deviations: 'high' " in said
+    assert "--scale standard" in said
+    assert cluster(*arguments, "--scale", "standard") == 0
+    assert "unlike scales" not in capsys.readouterr().out
+
+
+def test_folders_of_the_same_names_are_other_data(tmp_path, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    for folder, copy in (("a", 0), ("b", 0), ("c", 1)):
+        (tmp_path / folder).mkdir()
+        rng = np.random.default_rng(copy)
+        for number in range(12):
+            Image.fromarray(rng.integers(0, 255, (6, 6)).astype(np.uint8)).save(tmp_path / folder / f"{number}.png")
+        arguments = ["-k", 2, "--method", "kmeans", "-q", "--no-report", "--out", tmp_path / f"{folder}-run"]
+        assert cluster(tmp_path / folder, *arguments) == 0
+    runs = [str(tmp_path / f"{folder}-run") for folder in "abc"]
+    assert main(["compare", runs[0], runs[1]]) == 0
+    assert main(["compare", runs[0], runs[2]]) == Exit.INPUT
+    assert "different data" in capsys.readouterr().err
 
 
 def test_roles_are_printed_and_stored(tmp_path, capsys):
@@ -141,28 +191,6 @@ def test_names_in_any_case_also_in_reproduce(tmp_path, capsys):
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {row["method"] for row in rows} == {"knn", "sklearn.cluster:KMeans"}
     assert all(row["accuracy"]["mean"] > 40 for row in rows)
-
-
-def completed(line: str) -> list[str]:
-    """What bash offers after `line`."""
-    words = line.split(" ")
-    code = f"""{script()}
-COMP_WORDS=({" ".join(f"'{word}'" for word in words)}); COMP_CWORD={len(words) - 1}
-_masked_subspace; printf '%s\\n' "${{COMPREPLY[@]}}" """
-    done = subprocess.run(["bash", "--norc", "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    return done.stdout.split()
-
-
-def test_bash_completes_commands_options_and_values(capsys):
-    assert completed("masked-subspace clu") == ["cluster"]
-    assert "--label-column" in completed("masked-subspace cluster x.csv --lab")
-    assert completed("masked-subspace cluster x.csv --method rm") == ["rmsc"]
-    assert completed("masked-subspace cluster x.csv --impute k") == ["knn"]
-    assert completed("masked-subspace reproduce tab") == ["table1", "table2", "table3"]
-    for shell in ("bash", "zsh"):
-        assert main(["completion", shell]) == 0
-        assert "complete -o filenames -F _masked_subspace masked-subspace" in capsys.readouterr().out
 
 
 def test_compile_time_is_counted_once_and_apart(tmp_path, capsys):

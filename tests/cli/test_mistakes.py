@@ -68,7 +68,7 @@ def test_pairs_used_and_kept_are_told(digits, tmp_path, capsys):
     arguments = ["cluster", str(digits), "-k", "4", "--method", "BMSC", "--set", "constraints=hard", "--jobs", "1"]
     assert main([*arguments, "--pairs", str(tmp_path / "p.csv"), "--out", str(tmp_path / "o")]) == 0
     said = capsys.readouterr().out
-    assert "known pairs used: 1 must, 1 cannot, 1 lines said something twice; kept: 1 must, 1 cannot" in said
+    assert "known pairs used: 1 must, 1 cannot (1 line repeated another); kept: 1 must, 1 cannot" in said
 
 
 @pytest.mark.parametrize(
@@ -85,6 +85,7 @@ def test_pairs_used_and_kept_are_told(digits, tmp_path, capsys):
         (["--jobs", "0"], Exit.USAGE, "whole number above 0"),
         (["--method", "rmcs"], Exit.USAGE, "did you mean 'rmsc'"),
         (["--method", "no_such_package:Class"], Exit.USAGE, "cannot be imported"),
+        (["--method", "sklearn.cluster:KMean"], Exit.USAGE, "did you mean 'KMeans'"),
         (["--method", "sklearn.cluster:DBSCAN"], Exit.USAGE, "--clusters auto"),
         (["--method", "kmeans", "--pairs", "PAIRS"], Exit.USAGE, "takes no known pairs"),
         (["--label-column", "no"], Exit.INPUT, "no array 'no'"),

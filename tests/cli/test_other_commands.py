@@ -11,6 +11,7 @@ import pytest
 
 from masked_subspace.cli import main
 from masked_subspace.cli.exits import Exit
+from masked_subspace.experiments.publish import Request
 
 
 def test_output_may_be_cut_short_by_its_reader():
@@ -58,7 +59,8 @@ def test_reproduce_prints_and_writes_a_table(tmp_path, capsys):
     ]
     assert main(arguments) == 0
     assert "5-NN graph (control)" in capsys.readouterr().out
-    assert {"results.sqlite", "table2.md", "table2.csv", "table2.tex", "report.html"} <= set(os.listdir(tmp_path))
+    found = set(os.listdir(tmp_path))
+    assert {"results.sqlite", "table2-digits.md", "table2-digits.csv", "table2-digits.tex", "report.html"} <= found
     # Without restrictions it shows every row that has a cell, and no other.
     assert main(["reproduce", "table2", "--dataset", "digits", "--show-only", "--json", "--out", str(tmp_path)]) == 0
     (row,) = json.loads(capsys.readouterr().out)["rows"]
@@ -67,6 +69,38 @@ def test_reproduce_prints_and_writes_a_table(tmp_path, capsys):
     (tmp_path / "report.html").unlink()
     assert main(["report", str(tmp_path), "--quiet"]) == 0
     assert "5-NN graph" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_set_that_the_paper_does_not_have_is_kept_apart(tmp_path, capsys):
+    """Files of the paper's own table stay as they are, and the page shows both."""
+    table = {"title": "Table 1, MNIST", "columns": ["method"], "rows": [["theirs"]], "notes": [], "decimals": [None]}
+    stored = {"made_with": {}, "figures": [], "tables": [table]}
+    (tmp_path / "table1.json").write_text(json.dumps(stored))
+    (tmp_path / "table1.md").write_text("kept")
+    arguments = ["--method", "knn", "--setting", "auto", "--trials", "1", "--out", str(tmp_path)]
+    assert main(["reproduce", "table1", "--dataset", "digits", *arguments]) == 0
+    assert "Table 1, digits (a set that the paper does not have)" in capsys.readouterr().out
+    assert (tmp_path / "table1.md").read_text() == "kept"
+    assert json.loads((tmp_path / "table1.json").read_text()) == stored
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Table 1, MNIST" in page
+    assert "Table 1, digits" in page
+
+
+@pytest.mark.parametrize(
+    ("part", "datasets", "stem"),
+    [
+        ("table1", None, "table1"),
+        ("table1", ("mnist-1000",), "table1"),
+        ("table1", ("mnist-1000", "digits"), "table1-digits"),
+        ("table2", ("orl", "coil20"), "table2"),
+        ("figures", ("coil20",), "figures"),
+        ("figures", ("digits",), "figures-digits"),
+        ("all", ("orl", "mnist-1000"), "all"),
+    ],
+)
+def test_files_are_named_after_the_part_and_the_sets_beyond_the_paper(part, datasets, stem):
+    assert Request(part, datasets=datasets).stem == stem
 
 
 def test_reproduce_goes_on_without_a_set_that_is_not_to_be_had(tmp_path, monkeypatch, capsys):
@@ -88,8 +122,19 @@ def test_reproduce_table3_and_figures_on_small_digits(tmp_path, capsys):
     arguments = ["--dataset", "digits", "--setting", "auto", "--out", str(tmp_path), "--json"]
     assert main(["reproduce", "table3", *arguments]) == 0
     files = json.loads(capsys.readouterr().out)["files"]
-    assert "all linked pairs" in (tmp_path / "table3.md").read_text(encoding="utf-8")
-    assert any(path.endswith("table3.csv") for path in files)
+    assert "all linked pairs" in (tmp_path / "table3-digits.md").read_text(encoding="utf-8")
+    assert any(path.endswith("table3-digits.csv") for path in files)
     assert main(["reproduce", "figures", *arguments]) == 0
     for number in (1, 2, 3, 4):
-        assert (tmp_path / f"figure{number}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"figure{number}-digits.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_package_can_be_run_as_the_command():
+    from masked_subspace import __version__
+
+    command = [sys.executable, "-m", "masked_subspace", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == __version__
+    assert "usage: masked-subspace" in subprocess.run(
+        [*command[:-1], "--help"], capture_output=True, text=True, check=True, timeout=60
+    ).stdout  # fmt: skip

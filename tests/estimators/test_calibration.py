@@ -51,3 +51,15 @@ def test_a_power_of_one_and_full_trust_change_nothing_but_zeros():
     votes = np.array([[0.6, 0.4, 0.0]])
     assert Sharpening(1.0, 1.0).apply(votes) == pytest.approx(votes, abs=1e-3)
     assert Sharpening(4.0, 0.5).apply(votes).max() <= 0.5 + 0.5 / 3
+
+
+def test_samples_below_the_certainty_asked_for_are_in_no_cluster():
+    X = make_subspaces(3, 3, 12, 30, noise=0.1, random_state=0).data
+    plain = BMSC(3, random_state=0).fit(X)
+    limit = float(np.median(plain.certainty_))
+    strict = BMSC(3, min_certainty=limit, random_state=0).fit(X)
+    assert np.array_equal(strict.certainty_, plain.certainty_)
+    assert np.array_equal(strict.labels_, np.where(plain.certainty_ >= limit, plain.labels_, -1))
+    assert (strict.labels_ == -1).any()
+    with pytest.raises(ValueError, match="min_certainty"):
+        BMSC(3, min_certainty=1.5).fit(X)

@@ -77,3 +77,19 @@ def test_how_real_clusters_are_does_not_depend_on_it_either():
     for one, other in zip(first.choices_, second.choices_, strict=True):
         if "strength" in one:
             assert one["strength"] == pytest.approx(other["strength"], abs=1e-3)
+
+
+@pytest.mark.parametrize("method", [BMSC, RMSC])
+@pytest.mark.parametrize("data", [digits, wine])
+def test_neither_does_the_number_of_clusters(method, data):
+    X = data()[0][:200]
+    found = []
+    for places in (np.arange(len(X)), *(np.random.default_rng(seed).permutation(len(X)) for seed in (1, 2))):
+        model = method("auto", random_state=0, n_jobs=1)
+        labels_of(model, X[places])
+        found.append(
+            (model.n_clusters_candidates_, [one["score"] for one in model.n_clusters_scores_ if "score" in one])
+        )
+    for candidates, scores in found[1:]:
+        assert candidates == found[0][0]
+        assert scores == pytest.approx(found[0][1], abs=1e-3)

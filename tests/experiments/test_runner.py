@@ -81,7 +81,7 @@ def test_killed_and_started_again_it_ends_in_the_same_place(uninterrupted, tmp_p
     _, errors = again.communicate(timeout=120)
     assert again.returncode == 0, errors
     assert rows(tmp_path) == uninterrupted
-    assert (tmp_path / "table1.md").exists()
+    assert (tmp_path / "table1-digits.md").exists()
 
 
 def test_interrupted_it_gives_its_claim_back(uninterrupted, tmp_path):

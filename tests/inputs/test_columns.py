@@ -211,6 +211,8 @@ def test_parquet_columns_have_roles_too(tmp_path):
     parquet.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"'y2' 1 \(row 0\)"):
         read_samples(tmp_path / "a.parquet")
+    said = read_samples(tmp_path / "a.parquet", impute="median").notes
+    assert "column 'kind' is ignored: text that repeats, not a measurement; --label-column compares with it" in said
     samples = read_samples(tmp_path / "a.parquet", impute="median", label_column="kind")
     assert roles(samples) == {"sample_id": "name", "kind": "truth", "x": "feature", "y2": "feature"}
     assert {column.name: column.missing for column in samples.columns}["y2"] == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 
 import numpy as np
@@ -168,7 +169,7 @@ def test_sixteen_bits_and_floats_are_scaled_by_their_range(tmp_path):
         samples = read_samples(tmp_path / kind)
         expected = (np.stack(deep).reshape(4, -1).astype(float) - 1000) * 255 / 4000
         assert np.allclose(samples.X, expected, atol=0.01)
-        assert any("of more than 8 bits are scaled" in note for note in samples.notes)
+        assert any("of more than 8 bits, scaled" in note for note in samples.notes)
 
 
 def test_colour_is_kept_when_asked(tmp_path):
@@ -191,8 +192,8 @@ def test_unreadable_images_are_skipped_when_asked_and_listed(tmp_path):
     samples = read_samples(tmp_path, skip_unreadable=True)
     assert samples.n_samples == 3
     said = "\n".join(samples.notes)
-    assert "1 images cannot be read and are left out: bad.png" in said
-    assert "1 files are no images: notes.txt" in said
+    assert "1 image left out that cannot be read: bad.png" in said
+    assert "1 file not used, being no image: notes.txt" in said
 
 
 def test_the_camera_s_rotation_is_heeded(tmp_path):
@@ -255,3 +256,10 @@ def test_every_format_is_found_by_its_ending_and_most_by_their_content(tmp_path)
             assert by_ending(tmp_path / f"A{ending.upper()}") is one
         assert all(by_content(begin + b"...") is one for begin in one.begins)
         assert callable(one.reader())
+
+
+def test_a_compressed_matrix_is_known_in_a_stream():
+    known = by_content(gzip.compress(b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n")[:1024])
+    assert known.module == "matrix_market"
+    assert by_content(gzip.compress(b"a,b\n1,2\n")).module == "delimited"
+    assert by_content(b"\x1f\x8b broken").module == "delimited"

@@ -1,5 +1,7 @@
 """The map of clusters and the principal axes, where the right answer is known."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -93,3 +95,13 @@ def test_the_next_cluster_is_the_nearest_other_centre():
     assert nearest.following.tolist() == [1, 0, 1]
     assert nearest.own.tolist() == [0, 0, 0]
     assert nearest.other.tolist() == [1, 1, 4]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_cluster_whose_samples_lie_in_one_place_is_drawn(dtype):
+    codes = np.repeat([0, 1], 10)
+    graph = csr_array(np.kron(np.eye(2), np.ones((10, 10))) - np.eye(20))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        places = graph_map(graph, np.eye(2, dtype=dtype)[codes], codes)
+    assert np.isfinite(places).all()

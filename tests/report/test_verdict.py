@@ -5,6 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from masked_subspace import RMSC
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.report import run_from_estimator
 from masked_subspace.report.record import AGREEMENT, Run
 from masked_subspace.report.verdict import verdict
 
@@ -39,6 +42,25 @@ def test_low_structure_warns_and_says_what_to_do(run):
     assert "hardly supported" in found["headline"]
     assert any("k-means" in step for step in found["next"])
     assert any('n_clusters="auto"' in step for step in found["next"])
+
+
+def test_a_structure_that_noise_cannot_reach_is_not_called_noise(run):
+    """Iris and wine have 0.45 with nine of ten samples right."""
+    found = verdict(replace(run, structure=0.45))
+    assert found["tone"] == "fair"
+    assert "more than noise" in found["headline"]
+    assert not any("no such clusters" in step for step in found["next"])
+
+
+def test_a_method_is_advised_only_what_it_has(run):
+    torn = run.labels.copy()
+    torn[:20] = 3
+    for parameters, has in (({"n_clusters": 3, "n_init": 2}, False), ({"n_clusters": 3, "min_certainty": None}, True)):
+        low = replace(run, labels=torn, certainty=np.full(120, 0.3), parameters=parameters, structure=0.1)
+        advice = " ".join(verdict(low)["next"])
+        for name in ('n_clusters="auto"', "must_link", "min_certainty", "another view"):
+            assert (name in advice) == has, name
+        assert ("RMSC" in advice) != has
 
 
 def test_without_a_structure_score_only_the_graph_speaks(run):
@@ -92,9 +114,26 @@ def test_the_way_that_was_taken_and_why(run):
     assert "as good" in told
 
 
+def test_the_records_of_the_judge_are_told_by_name():
+    """As RMSC writes them: families of views and cuts, or the closed form with its gap."""
+    X = make_subspaces(3, 3, 20, 25, noise=0.05, random_state=0).data
+    model = RMSC(3, random_state=0, n_jobs=1).fit(X)
+    told = point(verdict(run_from_estimator(model, "RMSC")), "Which way")
+    taken = next(one for one in model.choices_ if one["taken"])
+    assert taken["views"][0] in told
+    assert "the way" not in told
+    assert f"{taken['score']:.2f} (its members agree to {taken['agreement']:.2f}" in told
+
+
+def test_the_closed_form_is_told_with_its_gap(run):
+    way = {"way": "low-rank", "views": ["low-rank"], "gap": 2.5, "taken": True}
+    assert point(verdict(replace(run, choices=(way,))), "Which way").startswith("View low-rank was taken: all samples")
+
+
 def test_equal_certainties_are_called_equal(run):
-    told = point(verdict(replace(run, certainty=np.ones(120))), "Certainty")
-    assert told.startswith("All samples are equally certain (1.00)")
+    found = verdict(replace(run, certainty=np.ones(120)))
+    assert point(found, "Certainty").startswith("All samples are equally certain (1.00)")
+    assert not any("least certain" in step for step in found["next"])
 
 
 def test_certainty_is_explained_as_it_was_computed(run):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import issparse
 
 from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.provenance import provenance
@@ -21,12 +22,26 @@ from masked_subspace.cli.printing import say, say_json
 from masked_subspace.experiments.render import aligned
 from masked_subspace.inputs import GivenPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
 from masked_subspace.inputs.limits import ARRAY_BYTES
+from masked_subspace.inputs.text import counted
 from masked_subspace.registry import resolve
-from masked_subspace.report import ReportContent, Run, render, run_from_estimator
+from masked_subspace.report import ReportContent, render, run_from_estimator
 from masked_subspace.report.archive import save_run
+from masked_subspace.report.verdict import verdict
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
+
+
+_UNLIKE = 50  # so many times the smallest standard deviation, and the largest one decides alone
+
+# What the report advises in the words of Python, in those of the command.
+_AS_OPTIONS = {
+    'n_clusters="auto"': "--clusters auto",
+    "min_certainty": "--set min_certainty",
+    "(must_link, cannot_link)": "(--pairs)",
+    "random_state": "--seed",
+    "another view": "another --set view",
+}
 
 
 @dataclass(frozen=True)
@@ -64,21 +79,35 @@ def run(options: Namespace) -> int:
         raise CommandError(f"--method {options.method} takes no known pairs (--pairs)")
     X, more = accepted_by(estimator, samples.X, _limit(options) or ARRAY_BYTES)
     folder = ensure_folder(options.out or Path(f"{_stem(options.file)}-clusters"))
-    notes = (*samples.notes, *more)
+    notes = (*samples.notes, *_unlike_scales(samples, estimator), *more)
     for note in notes:
         say(options, note)
     reading = time.perf_counter() - started
     job = _Job(options, samples, fit(estimator, X, pairs.fit_arguments() if pairs else None), pairs, reading, notes)
     content = _content(job, X)
-    result = _result(job, content)
+    result = {**_result(job, content), "verdict": verdict(content.runs[0])}
     files = save_run(folder, content, result, None if options.no_report else render(content))
-    _tell(job, content.runs[0], content.title, files)
+    _tell(job, content, result["verdict"], files)
     say_json(options, {**result, "files": [str(path) for path in files]})
     return Exit.OK
 
 
 def _takes_pairs(estimator: BaseEstimator) -> bool:
     return {"must_link", "cannot_link"} <= set(inspect.signature(estimator.fit).parameters)
+
+
+def _unlike_scales(samples: Samples, estimator: BaseEstimator) -> tuple[str, ...]:
+    """A hint where one column of a table outweighs the others; view="auto" weighs them itself."""
+    names = samples.feature_names
+    if names is None or issparse(samples.X) or getattr(estimator, "view", None) == "auto":
+        return ()
+    spread = np.nanstd(samples.X, axis=0)
+    least, most = np.argmin(np.where(spread > 0, spread, np.inf)), np.argmax(spread)
+    if not 0 < _UNLIKE * spread[least] < spread[most]:
+        return ()
+    shown = [f"{names[index]!r} {spread[index]:.3g}" for index in (most, least)]
+    return (f"features vary on unlike scales (standard deviations: {', '.join(shown)}), so few of them decide; "
+            "--scale standard lets all count alike",)  # fmt: skip
 
 
 def _stem(file: Path) -> str:
@@ -181,9 +210,9 @@ def _result(job: _Job, content: ReportContent) -> Record:
     }
 
 
-def _tell(job: _Job, one: Run, title: str, files: list[Path]) -> None:
-    options, fitted = job.options, job.fitted
-    say(options, f"\n{title}: {one.name}, {fitted.seconds:.2f} s")
+def _tell(job: _Job, content: ReportContent, words: Record, files: list[Path]) -> None:
+    options, fitted, one = job.options, job.fitted, content.runs[0]
+    say(options, f"\n{content.title}: {one.name}, {fitted.seconds:.2f} s")
     if fitted.compile_seconds >= 0.1:
         say(options, f"and {fitted.compile_seconds:.1f} s of compiling, once after installation")
     if one.n_clusters_candidates:
@@ -193,7 +222,7 @@ def _tell(job: _Job, one: Run, title: str, files: list[Path]) -> None:
         say(options, ", ".join(f"{key} {value:.3f}" for key, value in one.scores.items()))
     if job.pairs is not None:
         known = job.known
-        again = f", {known['repeated']} lines said something twice" if known["repeated"] else ""
+        again = f" ({counted(known['repeated'], 'line')} repeated another)" if known["repeated"] else ""
         say(options, f"known pairs used: {known['must']} must, {known['cannot']} cannot{again}; "
             f"kept: {known['must_kept']} must, {known['cannot_kept']} cannot")  # fmt: skip
     sizes = np.bincount(one.labels[one.labels >= 0])
@@ -204,6 +233,11 @@ def _tell(job: _Job, one: Run, title: str, files: list[Path]) -> None:
         say(options, f"… and {len(sizes) - len(shown)} more")
     if (one.labels < 0).any():
         say(options, f"{int((one.labels < 0).sum())} samples are in no cluster")
+    say(options, f"\n{words['headline']}")
     for warning in fitted.warnings:
         say(options, f"note: {warning}")
+    for step in words["next"]:
+        for name, option in _AS_OPTIONS.items():
+            step = step.replace(name, option)
+        say(options, f"next: {step}")
     say(options, "\n" + "\n".join(f"wrote {path}" for path in files))

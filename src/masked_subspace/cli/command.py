@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import FrameType
 
+from masked_subspace import __version__
 from masked_subspace.cli.exits import Exit, exit_for
 from masked_subspace.cli.parser import build_parser
 
@@ -22,9 +23,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     options = parser.parse_args(given)
     if options.version:
-        from importlib.metadata import version
-
-        sys.stdout.write(version("masked-subspace") + "\n")
+        sys.stdout.write(__version__ + "\n")
         return Exit.OK
     if options.command is None:
         parser.print_help()

@@ -104,9 +104,24 @@ def estimator_for(options: Namespace, X: Matrix) -> BaseEstimator:
             raise CommandError(f"--method {options.method} cannot ignore missing values; --impute median fills them in")
     # registry.make_estimator passes the number on as it is: "auto" and (low, high) are the estimator's to understand.
     estimator = make_estimator(options.method, options.clusters, settings, options.seed, options.jobs)
+    if not isinstance(options.clusters, int):
+        _refuse_if_it_cannot_choose(estimator, options.method)
     if "verbose" in known and type(estimator).__module__.startswith("masked_subspace."):
         estimator.set_params(verbose=wants_progress(options))
     return estimator
+
+
+def _refuse_if_it_cannot_choose(estimator: BaseEstimator, name: str) -> None:
+    from masked_subspace._common.validation import InvalidParameterError
+
+    try:
+        estimator._validate_params()
+    except InvalidParameterError as error:
+        if "'n_clusters'" in str(error):
+            raise CommandError(
+                f"--method {name} cannot choose the number of clusters: give one, as in --clusters 5, or take bmsc, "
+                "gmsc or rmsc"
+            ) from error
 
 
 def accepted_by(estimator: BaseEstimator, X: Matrix, limit: int) -> tuple[Matrix, tuple[str, ...]]:

@@ -23,7 +23,8 @@ from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.consensus import shares_of_votes, with_own_first
-from masked_subspace.label.labeler import cut_for, in_order, put_back
+from masked_subspace.label.graph import in_order, put_back
+from masked_subspace.label.labeler import cut_for
 from masked_subspace.label.modularity import link_shares, modularity_cut
 from masked_subspace.label.separation import separation
 from masked_subspace.masks.pairs import KnownPairs

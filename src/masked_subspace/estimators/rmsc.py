@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.content_order import content_order, drawn_by_content
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed, Record
 from masked_subspace.estimators.base import Fit, Task
@@ -237,8 +237,16 @@ class RMSC(MaskedClusterer):
                 return motions, None
         seen = self._see(task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
         links = [family.links() for family in seen.families]
-        rows = yardsticks(seen.X)
-        return number_of_clusters(links, low, high, task.seed, samples=rows, n_threads=task.n_threads), seen
+        number = number_of_clusters(
+            links,
+            low,
+            high,
+            task.seed,
+            samples=yardsticks(seen.X),
+            order=content_order(seen.X),
+            n_threads=task.n_threads,
+        )
+        return number, seen
 
     def _cluster_into(self, task: Task, seen: _Seen | None) -> Fit:
         """K clusters; `seen` is what was represented while K was looked for."""

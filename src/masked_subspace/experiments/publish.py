@@ -45,6 +45,17 @@ class Request:
         """Whether a part was asked for."""
         return self.part in (part, "all")
 
+    @property
+    def stem(self) -> str:
+        """What its files are called: the part, and the sets the paper does not have there, kept apart from its own."""
+        own = {name for table in _PARTS if self.has(table) for name in self._paper_sets(table)}
+        return "-".join([self.part, *(name for name in self.datasets or () if name not in own)])
+
+    def _paper_sets(self, part: str) -> list[str]:
+        if part == "all":
+            return []
+        return list(table_entry("table3" if part == "figures" else part)["datasets"])
+
     def cells(self) -> list[Cell]:
         """All cells of the tables asked for."""
         found = [cell for table in table_names() if self.has(table) for cell in self._cells_of(table)]
@@ -136,9 +147,12 @@ def publish(request: Request, folder: Path, events: Events | None = None) -> Pub
     files = []
     if tables:
         for name, text in (("md", markdown(tables)), ("csv", comma_separated(tables)), ("tex", latex(tables))):
-            files.append(write_text(folder / f"{request.part}.{name}", text))
-    pictures = [write_bytes(folder / f"figure{number}.png", one.png) for number, one in enumerate(figures, start=1)]
-    files += [*pictures, write_text(folder / f"{request.part}.json", _part_as_json(request, tables, figures, pictures))]
+            files.append(write_text(folder / f"{request.stem}.{name}", text))
+    other = request.stem.removeprefix(request.part)
+    pictures = [
+        write_bytes(folder / f"figure{number}{other}.png", one.png) for number, one in enumerate(figures, start=1)
+    ]
+    files += [*pictures, write_text(folder / f"{request.stem}.json", _part_as_json(request, tables, figures, pictures))]
     files.append(write_report(report_content(folder), folder / "report.html"))
     return Published(rows, tables, figures, files)
 
@@ -159,14 +173,16 @@ def report_content(folder: Path) -> ReportContent:
     tables: dict[str, Table] = {}
     figures: dict[str, Figure] = {}
     facts: Record = {}
-    paths = [path for part in _PARTS if (path := folder / f"{part}.json").exists()]
+    paths = [path for part in _PARTS for path in (*folder.glob(f"{part}.json"), *folder.glob(f"{part}-*.json"))]
     for path in sorted(paths, key=lambda path: path.stat().st_mtime):
         stored = json.loads(path.read_text(encoding="utf-8"))
         facts = stored["made_with"]
         tables |= {table.title: table for table in map(_table, stored["tables"])}
+        other = path.stem.partition("-")[2]
+        titles = [f"{one['title']} ({other})" if other else one["title"] for one in stored["figures"]]
         figures |= {
-            one["title"]: Figure(one["title"], (folder / one["file"]).read_bytes(), one["description"])
-            for one in stored["figures"]
+            title: Figure(title, (folder / one["file"]).read_bytes(), one["description"])
+            for title, one in zip(titles, stored["figures"], strict=True)
         }
     return ReportContent(
         title="The paper's tables and figures, computed again",

@@ -127,7 +127,10 @@ def report_tables(rows: Sequence[Row]) -> list[Table]:
     tables = []
     for table, dataset in dict.fromkeys((row.table, row.dataset) for row in rows):
         own = [row for row in rows if (row.table, row.dataset) == (table, dataset)]
-        title = f"{table_entry(table)['title'].split(':')[0]}, {dataset_title(dataset)}"
+        entry = table_entry(table)
+        title = f"{entry['title'].split(':')[0]}, {dataset_title(dataset)}"
+        if dataset not in entry["datasets"]:
+            title = f"{title} (a set that the paper does not have)"
         tables.append(Table(title, _COLUMNS, tuple(_cells(row) for row in own), _notes(own), _DECIMALS))
     return tables
 

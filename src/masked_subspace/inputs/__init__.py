@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -64,9 +66,7 @@ def _read(path: Path, options: ReadOptions) -> Samples:
     source = Source(path, clean_text(str(path)), options)
     try:
         if path.is_dir():
-            samples = _from_folder(source)
-            content = b"\n".join(name.encode("utf-8", "replace") for name in samples.names or ())
-            return _named(samples, hashlib.sha256(content).hexdigest())
+            return _from_folder(source)
         regular_file(path)
         known = by_ending(path)
         if known is None:
@@ -90,8 +90,19 @@ def _from_folder(source: Source) -> Samples:
         module = import_module(f"masked_subspace.inputs.{name}")
         if module.is_one(source.path):
             samples: Samples = module.read(source)
-            return samples
+            return _named(samples, _digest(module.files(source.path), source.path))
     raise InputError(f"{source.shown} holds nothing that can be read")
+
+
+def _digest(files: Sequence[Path], folder: Path) -> str:
+    """Names and content of a folder's files: other pictures of the same names are other data."""
+    total = hashlib.sha256()
+    for path in files:
+        content = b""
+        with suppress(OSError), path.open("rb") as stream:  # one that may not be read was left out before
+            content = hashlib.file_digest(stream, "sha256").digest()
+        total.update(str(path.relative_to(folder)).encode("utf-8", "surrogateescape") + b"\0" + content)
+    return total.hexdigest()
 
 
 def _from_standard_input(options: ReadOptions) -> Samples:
@@ -99,7 +110,7 @@ def _from_standard_input(options: ReadOptions) -> Samples:
     content = read_at_most(sys.stdin.buffer, "standard input", limit)
     if not content:
         raise InputError("standard input is empty")
-    known = by_content(content[:64])
+    known = by_content(content[:1024])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"input{known.endings[0]}"
         path.write_bytes(content)

@@ -11,6 +11,7 @@ from masked_subspace.inputs.text import clean_text, listed
 
 _ID_NAME = re.compile(r"(^|.*[_\-. ])(id|ids|uuid|guid|key|index|idx|rownum|row|nr|no)$|unnamed: 0", re.IGNORECASE)
 _ID_CAMEL = re.compile(r".*[a-z]I[dD]$")
+REPEATING_TEXT = "text that repeats, not a measurement; --label-column compares with it"
 _FEW_ROWS = 20  # fewer different whole numbers prove nothing
 
 

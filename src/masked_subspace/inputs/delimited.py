@@ -11,7 +11,7 @@ from typing import TextIO
 
 import numpy as np
 
-from masked_subspace.inputs.columns import Facts, assign, notes_on
+from masked_subspace.inputs.columns import REPEATING_TEXT, Facts, assign, notes_on
 from masked_subspace.inputs.limits import TEXT_BYTES, bounded_gzip, regular_file
 from masked_subspace.inputs.numbers import COMMA, POINT, is_grouped_by_points, kind, number
 from masked_subspace.inputs.samples import InputError, Samples, Source, checked_matrix, numbered_classes
@@ -206,10 +206,7 @@ def _facts(scan: _Scan, name: str, mark: str) -> Facts:
     if confused:
         remark = "numbers with decimal points and with decimal commas; write them one way"
     elif not numeric:
-        different = f"{len(scan.seen)} different texts" if scan.seen is not None else "text that repeats"
-        remark = f"{different}, not a measurement"
-        if scan.seen is None:
-            remark += "; --label-column compares with it"
+        remark = REPEATING_TEXT if scan.seen is None else f"{len(scan.seen)} different texts, not a measurement"
     elif mark == COMMA and (scan.of("comma", "either") or scan.grouped_by_points):
         remark = "read with decimal commas (--decimal . reads them with points)"
     elif scan.of("point", "either", "spaced"):

@@ -22,7 +22,7 @@ from masked_subspace.inputs.samples import (
     checked_matrix,
     numbered_classes,
 )
-from masked_subspace.inputs.text import clean_text, listed, one_line
+from masked_subspace.inputs.text import clean_text, counted, listed, one_line
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -55,6 +55,11 @@ def is_one(folder: Path) -> bool:
     return folder.is_dir()
 
 
+def files(folder: Path) -> list[Path]:
+    """The images below a folder in natural order."""
+    return sorted((path for path in folder.rglob("*") if _is_image(path)), key=_natural)
+
+
 def read(source: Source) -> Samples:
     """All images below the folder in natural order, in one size (32 × 32 unless they agree on a small one)."""
     try:
@@ -65,25 +70,25 @@ def read(source: Source) -> Samples:
             f"reading images from {source.shown} needs pillow: pip install 'masked-subspace[data]'"
         ) from error
     folder, options = source.path, source.options
-    everything = sorted((path for path in folder.rglob("*") if not path.is_dir()), key=_natural)
-    files = [path for path in everything if _is_image(path)]
-    if not files:
+    images = files(folder)
+    if not images:
         raise InputError(f"{source.shown} holds no images ({', '.join(sorted(EXTENSIONS))})")
     found = _Found()
-    size = (options.image_side,) * 2 if options.image_side else _common_size(files, PIL, options.skip_unreadable)
+    size = (options.image_side,) * 2 if options.image_side else _common_size(images, PIL, options.skip_unreadable)
     check_size(
-        4 * len(files) * size[0] * size[1] * (3 if options.color else 1), source.shown, source.limit(ARRAY_BYTES)
+        4 * len(images) * size[0] * size[1] * (3 if options.color else 1), source.shown, source.limit(ARRAY_BYTES)
     )
-    for path in files:
+    for path in images:
         try:
             _add(found, path, size, PIL, options.color)
         except UnreadableImageError as error:
             if not options.skip_unreadable:
                 raise
-            found.unreadable.append(f"{_name(path, folder)} ({error.__cause__ or 'too large'})")
+            found.unreadable.append(f"{_name(path, folder)} ({_reason(error, path)})")
     if len(found.files) < 2:
         raise InputError(f"{source.shown} has {len(found.files)} images that can be read; at least 2 are needed")
-    return _samples(found, size, source, [path for path in everything if path not in set(files)])
+    others = sorted((path for path in folder.rglob("*") if not path.is_dir() and not _is_image(path)), key=_natural)
+    return _samples(found, size, source, others)
 
 
 def _samples(found: _Found, size: tuple[int, int], source: Source, others: list[Path]) -> Samples:
@@ -91,11 +96,13 @@ def _samples(found: _Found, size: tuple[int, int], source: Source, others: list[
     pixels = _one_scale(found)
     names = tuple(_name(path, folder) for path in found.files)
     notes = [f"{len(names)} images as {size[0]} × {size[1]} {'colour' if color else 'gray'} pixels"]
-    notes += [f"{count} images {remark}" for remark, count in found.remarks.items()]
+    notes += [f"{counted(count, 'image')}, {remark}" for remark, count in found.remarks.items()]
     if found.unreadable:
-        notes.append(f"{len(found.unreadable)} images cannot be read and are left out: {listed(found.unreadable, 20)}")
+        unread = counted(len(found.unreadable), "image")
+        notes.append(f"{unread} left out that cannot be read: {listed(found.unreadable, 20)}")
     if others:
-        notes.append(f"{len(others)} files are no images: {listed([_name(path, folder) for path in others])}")
+        unused = counted(len(others), "file")
+        notes.append(f"{unused} not used, being no image: {listed([_name(path, folder) for path in others])}")
     target, class_names = None, None
     outside = [path for path in found.files if path.parent == folder]
     if not outside and len({path.parent for path in found.files}) > 1:
@@ -116,7 +123,7 @@ def _one_scale(found: _Found) -> Array:
     pixels = np.stack(found.pixels).astype(np.float32)
     low, high = float(pixels[deep].min()), float(pixels[deep].max())
     pixels[deep] = (pixels[deep] - low) * (255.0 / (high - low if high > low else 1.0))
-    found.remarks[f"of more than 8 bits are scaled from {low:g} … {high:g} to 0 … 255"] = int(deep.sum())
+    found.remarks[f"of more than 8 bits, scaled from {low:g} … {high:g} to 0 … 255"] = int(deep.sum())
     return pixels
 
 
@@ -139,6 +146,12 @@ def _unreadable(path: Path, reason: str) -> UnreadableImageError:
         f"{clean_text(str(path))} cannot be read as an image ({one_line(reason)[:100]}); "
         "repair or remove it, or leave such images out with --skip-unreadable"
     )
+
+
+def _reason(error: UnreadableImageError, path: Path) -> str:
+    """Why an image was left out, in the words of its decoder, without the path that stands before them already."""
+    said = one_line(str(error.__cause__ or "too large"))
+    return said.replace(repr(str(path)), "").replace(str(path), "").strip()[:100]
 
 
 def _open(path: Path, library: ModuleType) -> Image:
@@ -197,6 +210,6 @@ def _add(found: _Found, path: Path, size: tuple[int, int], library: ModuleType, 
     found.pixels.append(np.repeat(pixels[:, :, None], 3, axis=2) if is_deep and color else pixels)
     found.files.append(path)
     found.is_deep.append(is_deep)
-    found.remarks["are turned upright as their camera noted"] += turned
-    found.remarks["have several frames, of which the first is read"] += frames > 1
+    found.remarks["turned upright as the camera noted"] += turned
+    found.remarks["of several frames: the first is read"] += frames > 1
     found.remarks += Counter()  # drops what did not happen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from masked_subspace._common.types import Array
-from masked_subspace.inputs.columns import Facts, assign, notes_on
+from masked_subspace.inputs.columns import REPEATING_TEXT, Facts, assign, notes_on
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import MissingExtraError, Samples, Source, checked_matrix, numbered_classes
 from masked_subspace.inputs.text import clean_text
@@ -49,7 +49,8 @@ def _facts(table: Table, index: int, types: ModuleType) -> Facts:
         values = column.to_pylist()
         distinct = len(set(values)) == len(values)
         span = max(values) - min(values) if whole else None
-    remark = "" if numeric else f"{'text that repeats' if is_text and not distinct else clean_text(str(kind))[:60]}"
+    other = REPEATING_TEXT if is_text and not distinct else clean_text(str(kind))[:60]
+    remark = "" if numeric else other
     missing = int(column.null_count) + (int(np.isnan(_numbers(column)).sum()) if types.is_floating(kind) else 0)
     missing = min(missing, int(np.isnan(_numbers(column)).sum())) if types.is_floating(kind) else missing
     return Facts(name, numeric, distinct, whole, span, missing, empty=column.null_count == len(column), remark=remark)

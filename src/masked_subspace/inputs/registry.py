@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -48,8 +49,18 @@ def by_ending(path: Path) -> Format | None:
 
 def by_content(head: bytes) -> Format:
     """The format of a stream, by its first bytes; text if nothing else fits."""
+    if head.startswith(b"\x1f\x8b") and _unpacked(head).startswith(b"%%MatrixMarket"):
+        return next(one for one in FORMATS if ".mtx.gz" in one.endings)
     known = (one for one in FORMATS if one.begins and head.startswith(one.begins))
     return next(known, next(one for one in FORMATS if ".csv" in one.endings))
+
+
+def _unpacked(head: bytes) -> bytes:
+    """The first bytes inside a compressed stream; none where it is damaged."""
+    try:
+        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, 64)
+    except zlib.error:
+        return b""
 
 
 def kinds() -> str:

@@ -52,6 +52,11 @@ def cell_text(text: str) -> str:
     return text
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 image`, `2 images`."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def listed(items: list[str], most: int = 5) -> str:
     """The first few of many, and how many more."""
     shown = ", ".join(items[:most])

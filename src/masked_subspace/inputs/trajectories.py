@@ -23,14 +23,19 @@ def is_one(folder: Path) -> bool:
     return any(folder.glob(_PATTERN)) or any(folder.glob(f"*/{_PATTERN}"))
 
 
+def files(folder: Path) -> list[Path]:
+    """What is read of a folder."""
+    return sorted(folder.glob(_PATTERN))
+
+
 def read(source: Source) -> Samples:
     """The points of one sequence; a folder of several is refused with their names."""
-    files = sorted(source.path.glob(_PATTERN))
-    if len(files) != 1:
-        several = files or sorted(source.path.glob(f"*/{_PATTERN}"))
-        names = [clean_text(path.parent.name if not files else path.name) for path in several]
+    here = files(source.path)
+    if len(here) != 1:
+        several = here or sorted(source.path.glob(f"*/{_PATTERN}"))
+        names = [clean_text(path.parent.name if not here else path.name) for path in several]
         raise InputError(f"{source.shown} holds {len(several)} sequences ({listed(names)}); cluster one at a time")
-    (path,) = files
+    (path,) = here
     shown = clean_text(str(path))
     shapes = variables(path, shown, source.limit(ARRAY_BYTES))
     if "x" not in shapes or len(shapes["x"]) != 3 or shapes["x"][0] not in (2, 3):

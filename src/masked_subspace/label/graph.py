@@ -10,10 +10,11 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array, issparse, vstack
 
+from masked_subspace._common.content_order import Positions
 from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.rows import row_blocks, unit_rows
 from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import FloatArray, Matrix
+from masked_subspace._common.types import Array, FloatArray, Matrix
 
 # Every kind and what it makes of Z, or of C, the absolute values of Z, for docstrings. A new one is an entry here and a
 # branch of `affinity_matrix`.
@@ -156,3 +157,20 @@ def power_graph(M: FloatArray, power: float, *, negative: float) -> csr_array:
     # The power makes most entries vanish; what is below 1e-8 of the largest cannot move an eigenvector visibly.
     W[W < 1e-8] = 0
     return csr_array((W + W.T) / 2)
+
+
+def in_order(W: csr_array, order: Positions) -> csr_array:
+    """The graph with its samples in another order, columns ascending."""
+    rank = np.empty(len(order), dtype=W.indices.dtype)
+    rank[order] = np.arange(len(order), dtype=rank.dtype)
+    rows = W[order]
+    moved = csr_array((rows.data, rank[rows.indices], rows.indptr), shape=W.shape)
+    moved.sort_indices()
+    return moved
+
+
+def put_back(values: Array, order: Positions) -> Array:
+    """What was computed sample by sample `in_order`, as the samples stand."""
+    standing = np.empty_like(values)
+    standing[order] = values
+    return standing

@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator
 from masked_subspace._common.content_order import Positions, content_order
 from masked_subspace._common.rows import products_of, row_blocks
 from masked_subspace._common.sparse.implicit import Rows, as_array
-from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
+from masked_subspace._common.types import BoolArray, FloatArray, IntArray, Matrix
 from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
 from masked_subspace.label.embedding import Components, spectral_embedding
-from masked_subspace.label.graph import LINKS, affinity_matrix
+from masked_subspace.label.graph import LINKS, affinity_matrix, in_order, put_back
 from masked_subspace.label.group_assignment import GroupAssigner
 from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
 from masked_subspace.label.modularity import ManyCuts, link_shares, modularity_cut
@@ -144,7 +144,9 @@ class GraphLabeler(BaseEstimator):
             links.setdiag(0)
             links.eliminate_zeros()
             samples = [leading_rows(evidence.X)] if len(evidence.X) <= _PREDICTED else []
-            self.number_ = number_of_clusters([[links]], low, high, seed, samples=samples, n_threads=evidence.n_threads)
+            self.number_ = number_of_clusters(
+                [[links]], low, high, seed, samples=samples, order=evidence.order, n_threads=evidence.n_threads
+            )
         return self.number_.n_clusters
 
 
@@ -273,23 +275,6 @@ def label_rows(
     labels[drawn] = cluster_rows_from_anchors(rows, free[drawn], n_clusters, anchors[drawn], seed, n_init)
     attach_to_nearest(labels, placed, evidence.X)
     return _with_known(free, labels, W, known, n_clusters, evidence.hard)
-
-
-def in_order(W: csr_array, order: Positions) -> csr_array:
-    """The graph with its samples in another order, columns ascending."""
-    rank = np.empty(len(order), dtype=W.indices.dtype)
-    rank[order] = np.arange(len(order), dtype=rank.dtype)
-    rows = W[order]
-    moved = csr_array((rows.data, rank[rows.indices], rows.indptr), shape=W.shape)
-    moved.sort_indices()
-    return moved
-
-
-def put_back(values: Array, order: Positions) -> Array:
-    """What was computed sample by sample `in_order`, as the samples stand."""
-    standing = np.empty_like(values)
-    standing[order] = values
-    return standing
 
 
 def _with_known(

@@ -26,10 +26,11 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.content_order import Positions
 from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import consensus_embedding, modularity
-from masked_subspace.label.graph import keep_largest, rows_by_maximum, symmetrize
+from masked_subspace.label.graph import in_order, keep_largest, rows_by_maximum, symmetrize
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.modularity import ManyCuts
 from masked_subspace.label.prediction import predicted_labels
@@ -74,15 +75,20 @@ def number_of_clusters(
     seed: int,
     *,
     samples: Sequence[FloatArray] = (),
+    order: Positions | None = None,
     n_threads: int = 1,
 ) -> Number:
     """The number between `low` and `high` of which the looks find most again.
 
     A family is a list of links of the same samples, one a view; families that see the data badly are left out.
-    `samples` are rows on which the clusters must predict each other, in one or more scales.
+    `samples` are rows on which the clusters must predict each other, in one or more scales. Parts of links and of
+    samples are drawn in `order`: one by content makes the number that of the rows in any order.
     """
     if low == high:
         return Number(low, [low], [])
+    if order is not None:
+        families = [[in_order(links, order) for links in graphs] for graphs in families]
+        samples = [rows[order] for rows in samples]
     searches = [_Family.of(graphs, seed, n_threads) for graphs in families]
     tried = _first_numbers(low, high)
     for one in searches:

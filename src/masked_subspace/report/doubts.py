@@ -33,7 +33,7 @@ def examine(affinity: csr_array, codes: Array, certainty: Array) -> list[Cluster
     """Look at every cluster; `codes` number them from 0."""
     n_clusters = int(codes.max()) + 1
     weights = block_weights(affinity, codes)
-    volumes = np.maximum(weights.sum(axis=1), 1e-300)
+    volumes = np.maximum(weights.sum(axis=1), 1e-30)
     sizes = np.bincount(codes, minlength=n_clusters)
     sure = np.bincount(codes, certainty, n_clusters) / np.maximum(sizes, 1)
     graph = csr_array(abs(affinity))
@@ -96,7 +96,7 @@ def _sweep(graph: csr_array, least: int) -> tuple[int, float]:
     change = np.bincount(low, entries.data, n) - np.bincount(high, entries.data, n)
     cut = np.cumsum(change)[:-1] / 2
     volume = np.cumsum(degrees[order])[:-1]
-    share = cut / np.maximum(np.minimum(volume, degrees.sum() - volume), 1e-300)
+    share = cut / np.maximum(np.minimum(volume, degrees.sum() - volume), 1e-30)
     share[: least - 1] = np.inf
     share[n - least :] = np.inf
     best = int(share.argmin())
@@ -105,12 +105,12 @@ def _sweep(graph: csr_array, least: int) -> tuple[int, float]:
 
 def _second_eigenvector(graph: csr_array, degrees: Array, steps: int = 150) -> Array:
     """Of D^-½ W D^-½, scaled back by D^-½: power iteration beside the first, which is known. Rough is good enough."""
-    root = np.sqrt(np.maximum(degrees, 1e-300))
+    root = np.sqrt(np.maximum(degrees, 1e-30))
     first = root / np.linalg.norm(root)
     scaled = csr_array(graph / root[:, None] / root[None, :])
     vector = np.random.default_rng(0).standard_normal(len(root))
     for _ in range(steps):
         vector = vector - first * (first @ vector)
         vector = 0.5 * (vector + scaled @ vector)  # eigenvalues from −1 … 1 to 0 … 1
-        vector /= max(float(np.linalg.norm(vector)), 1e-300)
+        vector /= max(float(np.linalg.norm(vector)), 1e-30)
     return np.asarray(vector / root)

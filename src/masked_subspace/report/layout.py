@@ -22,7 +22,7 @@ def principal_axes(embedding: Array, count: int) -> tuple[Array, Array]:
     # The sign of an axis is arbitrary: let its largest weight be positive, so that reruns look alike.
     axes = axes * np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]
     projected = centred @ axes[:count].T
-    share = projected.var(axis=0) / max(float(centred.var(axis=0).sum()), 1e-300)
+    share = projected.var(axis=0) / max(float(centred.var(axis=0).sum()), 1e-30)
     return projected, share
 
 
@@ -36,7 +36,7 @@ def cluster_map(embedding: Array, codes: Array) -> Array:
     places = scaled(distances(nearest.centres, nearest.centres))
     if len(places) == 1:
         return np.repeat(places, len(codes), axis=0)
-    doubt = np.minimum(nearest.own / np.maximum(nearest.own + nearest.other, 1e-300), 0.5)[:, None]
+    doubt = np.minimum(nearest.own / np.maximum(nearest.own + nearest.other, 1e-30), 0.5)[:, None]
     return np.asarray((1 - doubt) * places[codes] + doubt * places[nearest.following])
 
 
@@ -70,7 +70,7 @@ def _inside(embedding: Array, codes: Array) -> Array:
         leading = vectors[:, np.argsort(values)[::-1][:2]]
         leading = leading * np.sign(leading[np.abs(leading).argmax(axis=0), np.arange(leading.shape[1])])
         along = rows @ leading
-        spread = np.maximum(along.std(axis=0), 1e-300)
+        spread = np.maximum(along.std(axis=0), 1e-30)  # a float32 of 1e-300 would be 0
         inside[members, : along.shape[1]] = np.clip(along / spread, -2.5, 2.5)
     return inside
 
@@ -105,7 +105,7 @@ def _reined_in(places: Array) -> Array:
 def _unit_square(places: Array) -> Array:
     """Centred, with the longer side from −1 to 1: the proportions stay."""
     low, high = places.min(axis=0), places.max(axis=0)
-    span = max(float((high - low).max()), 1e-300)
+    span = max(float((high - low).max()), 1e-30)
     return np.asarray((places - (low + high) / 2) * (2 / span))
 
 

@@ -27,6 +27,7 @@ def subspace_panel(run: Run, images: Array | None) -> list[Record]:
             {
                 "cluster": str(cluster),
                 "dim": None if subspace is None else subspace.dim,
+                "features": None if subspace is None else int(subspace.basis.shape[1]),
                 "explained": None if subspace is None else subspace.explained,
                 "strip": data_uri(gray_png(_side_by_side(pictures))) if pictures else None,
                 "pictures": len(pictures),
@@ -60,5 +61,5 @@ def _directions(subspace: Subspace | None, shape: tuple[int, ...], images: Array
     if subspace is None or images is None or subspace.basis.shape[1] != images.shape[1] * images.shape[2]:
         return []
     shown = subspace.basis[:SHOWN_DIRECTIONS].reshape(-1, *images.shape[1:])
-    top = np.maximum(np.abs(shown).max(axis=(1, 2), keepdims=True), 1e-300)
+    top = np.maximum(np.abs(shown).max(axis=(1, 2), keepdims=True), 1e-30)
     return list(shrunk((127.5 + 127.5 * shown / top).astype(np.float32), *shape))

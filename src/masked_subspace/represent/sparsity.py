@@ -87,7 +87,7 @@ class FirstStep:
         self._n, self._affine = n, affine
 
     def sparsity(self, penalty: float, links: float = LINKS_A_SAMPLE) -> float:
-        """λ for about `links` entries a sample."""
+        """λ for about `links` entries a sample after the first step; the steps that follow let more of them in."""
         weight = (self._values / (self._values + 2 * penalty)).astype(self._left.dtype)
         Z = (self._left * weight) @ self._right.T
         if self._affine:

@@ -39,7 +39,7 @@ function drawSubspaces(run) {
   $('subspaces-title').textContent = known ? 'Subspaces' : 'Mean pictures';
   const rows = run.subspaces.map((one) => {
     const k = run.clusters.indexOf(one.cluster);
-    const facts = one.dim === null ? '' : `dimension ${one.dim}${one.explained === null ? '' : `, holds ${(100 * one.explained).toFixed(0)} %`}`;
+    const facts = one.dim === null ? '' : `dimension ${one.dim}${one.features ? ` of ${one.features}` : ''}${one.explained === null ? '' : `, holds ${(100 * one.explained).toFixed(0)} %`}`;
     const image = one.strip ? [make('img', { src: one.strip, alt: `Mean of cluster ${one.cluster}${one.pictures > 1 ? ` and ${one.pictures - 1} directions of its subspace` : ''}`, class: 'pictures' })] : [];
     return make('div', { class: 'space' }, make('div', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k), make('small', {}, facts)), ...image);
   });

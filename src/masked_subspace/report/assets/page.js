@@ -8,7 +8,9 @@ function drawSummary() {
   $('title').textContent = data.title;
   $('subtitle').textContent = data.subtitle;
   $('subtitle').hidden = !data.subtitle;
-  $('facts').replaceChildren(...definitions(data.facts));
+  // Of a single run the cards below the verdict say these already.
+  const said = data.runs.length === 1 ? ['method', 'clusters'] : [];
+  $('facts').replaceChildren(...definitions(data.facts.filter(([key]) => !said.includes(key))));
   $('notes').replaceChildren(...data.notes.map((note) => make('li', {}, note)));
 }
 
