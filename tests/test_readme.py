@@ -33,6 +33,7 @@ TITLES = {
     "breast cancer": "breast-cancer",
     "breast cancer, standardized": "breast-cancer-standardized",
     "PC–MAC, word counts": "pcmac",
+    "79 motion sequences": "motions",
 }
 
 pytestmark = pytest.mark.skipif(not README.exists(), reason="these tests are not in a checkout")
