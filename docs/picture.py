@@ -1,4 +1,4 @@
-"""The directive `picture`: one drawing of pictures.py, light on a light page and dark on a dark one."""
+"""The directive `picture`: one drawing of drawings/, light on a light page and dark on a dark one, and a caption."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from sphinx.util.docutils import SphinxDirective
 
 
 class Picture(SphinxDirective):
-    """`{picture} name` with an option `alt`."""
+    """`{picture} name` with an option `alt`; what stands in it is the caption."""
 
     required_arguments = 1
+    has_content = True
     option_spec: ClassVar[dict[str, Any]] = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
@@ -25,7 +26,8 @@ class Picture(SphinxDirective):
             )
             for theme in ("light", "dark")
         ]
-        return [nodes.container("", *images, classes=["picture"])]
+        caption = nodes.container("", *self.parse_content_to_nodes(), classes=["picture-caption"])
+        return [nodes.container("", *images, classes=["picture"]), *([caption] if self.content else [])]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

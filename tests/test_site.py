@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from public_names import public_objects
+
 ROOT = Path(__file__).parent.parent
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
@@ -67,6 +69,16 @@ def test_bars_outside_code_are_escaped():
 def test_code_of_pages_is_python(page):
     for code in _PYTHON.findall(page.read_text(encoding="utf-8")):
         ast.parse(code)
+
+
+def test_the_api_lists_everything_public():
+    listed, module = [], None
+    for line in (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            listed.append(f"{module}.{line.strip()}")
+    assert sorted(listed) == sorted(public_objects())
 
 
 def test_pages_of_the_guide_have_code_to_look_at():
