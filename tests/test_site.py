@@ -65,10 +65,27 @@ def test_bars_outside_code_are_escaped():
     assert lines == [r"the graph \|Z\| of `|z|` and ``|x|``", ">>> a | b"]
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def _pages():
+    """What is written, without what a build left there."""
+    built = {"site", "site-quick", "_build", "_build-quick", "gallery", "generated"}
+    return [page for page in sorted((ROOT / "docs").rglob("*.md")) if not built & set(page.relative_to(ROOT).parts)]
+
+
+@pytest.mark.parametrize("page", _pages(), ids=lambda page: page.name)
 def test_code_of_pages_is_python(page):
     for code in _PYTHON.findall(page.read_text(encoding="utf-8")):
         ast.parse(code)
+
+
+def test_files_that_pages_name_are_there():
+    homes = [ROOT / part for part in ("", "src/masked_subspace", "docs", "tests", "benchmarks")]
+    named = re.compile(
+        r"`([\w/.-]+\.(?:py|toml|jsonl|diff))(?:::\w+)?`|(?:python|pytest) ((?:benchmarks|tests|docs)/[\w/.]+)"
+    )
+    pages = [*_pages(), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]
+    found = [(page.name, one or other) for page in pages for one, other in named.findall(page.read_text("utf-8"))]
+    assert len(found) > 30
+    assert [(page, name) for page, name in found if not any((home / name).exists() for home in homes)] == []
 
 
 def test_the_api_lists_everything_public():

@@ -69,7 +69,7 @@ def motions(_theme: str) -> Any:
     X = np.vstack([one.swapaxes(0, 1).reshape(one.shape[1], -1) for one in tracks])
     X = X + 0.004 * rng.standard_normal(X.shape)
     labels = RMSC(2, random_state=0).fit_predict(X)
-    figure, axes = plt.subplots(1, 3, figsize=(9, 2.7), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(9, 2.2), layout="constrained")
     for ax, frame in zip(axes[:2], (0, 19), strict=True):
         places = X[:, 2 * frame : 2 * frame + 2]
         ax.scatter(*places.T, s=8, color=cluster_look(3).colour)

@@ -64,15 +64,12 @@ def flow(theme: str) -> Any:
         ax.annotate(
             "", right.get_position(), left.get_position(), arrowprops={**arrow, **ends, "color": look.soft}, zorder=0
         )
-    mask = ax.text(0.625, 0.16, "mask", ha="center", va="center", color=look.warning, bbox={**box, "ec": look.warning})
-    for end, start, turn in (
-        (mask, texts[-1], "angle,angleA=0,angleB=90"),
-        (texts[2], mask, "angle,angleA=90,angleB=0"),
-    ):
-        ends = {"patchA": start.get_bbox_patch(), "patchB": end.get_bbox_patch(), "connectionstyle": turn}
-        ax.annotate(
-            "", end.get_position(), start.get_position(), arrowprops={**arrow, **ends, "color": look.warning}, zorder=0
-        )
+    ax.text(0.625, 0.16, "mask", ha="center", va="center", color=look.warning, bbox={**box, "ec": look.warning})
+    # The way back: down from the labels to the mask, and from the mask up to the representation.
+    for corners in ([(0.88, 0.56), (0.88, 0.16), (0.66, 0.16)], [(0.59, 0.16), (0.37, 0.16), (0.37, 0.56)]):
+        ax.plot(*zip(*corners[:2], strict=True), color=look.warning, lw=1, zorder=0)
+        ends = {**arrow, "shrinkA": 0, "shrinkB": 0, "color": look.warning}
+        ax.annotate("", corners[2], corners[1], arrowprops=ends, zorder=0)
     ax.set(xlim=(-0.03, 0.95), ylim=(0, 1))
     ax.set_axis_off()
     return figure
@@ -116,7 +113,7 @@ def graph(theme: str) -> Any:
         if a < b:
             wrong = y[a] != y[b]
             colour = THEMES[theme].warning if wrong else THEMES[theme].soft
-            ax.plot(*X[[a, b]].T, color=colour, lw=1.2 if wrong else 0.5, alpha=1 if wrong else 0.5)
+            ax.plot(*X[[a, b]].T, color=colour, lw=0.5, alpha=0.8 if wrong else 0.5)
     share = links.data[y[links.row] != y[links.col]].sum() / links.data.sum()
     ax.set(title=f"toy: {share:.0%} of the weight is wrong")
     y = digits()[1]
@@ -140,8 +137,8 @@ def mask(theme: str) -> Any:
     ax.set(title="toy: prices for the star")
     y = digits()[1]
     order = np.argsort(y, kind="stable")
-    labelings = [fitted(BMSC, digits, 10, view=name).labels_[order] for name in ("plain", "root", "whitened")]
-    masks = {"one labelling": LabelMask(labelings[0], 3), "agreement of three": ConsensusMask(labelings, 3)}
+    labelings = [fitted(BMSC, digits, 10, view=name).labels_[order] for name in VIEWS]
+    masks = {"one labelling": LabelMask(labelings[0], 3), "agreement of five": ConsensusMask(labelings, 3)}
     axes = [figure.add_subplot(1, 3, place) for place in (2, 3)]
     for ax, (name, one) in zip(axes, masks.items(), strict=True):
         ax.imshow(one.block(0, len(y)), cmap="cividis", vmin=1 / 3, vmax=3)
