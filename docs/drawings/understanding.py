@@ -132,7 +132,8 @@ def mask(theme: str) -> Any:
     toy = LabelMask(fitted(BMSC, plane_and_lines, 3).labels_, 3)
     figure = plt.figure(figsize=(9, 3.3), layout="constrained")
     ax = bare(figure.add_subplot(1, 3, 1, projection="3d"), theme)
-    image = ax.scatter(*X.T, c=toy.block(0, 1)[0], s=8, cmap="cividis", vmin=1 / 3, vmax=3, depthshade=False)
+    edge = {"edgecolors": THEMES[theme].soft, "linewidths": 0.4}  # the lowest price is dark, and so is a dark page
+    image = ax.scatter(*X.T, c=toy.block(0, 1)[0], s=9, cmap="cividis", vmin=1 / 3, vmax=3, depthshade=False, **edge)
     ax.scatter(*X[:1].T, marker="*", s=130, color=THEMES[theme].warning, depthshade=False)
     ax.set(title="toy: prices for the star")
     y = digits()[1]
