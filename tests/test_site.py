@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from masked_subspace.rows.views import VIEWS
 from public_names import public_objects
 
 ROOT = Path(__file__).parent.parent
@@ -86,6 +87,11 @@ def test_files_that_pages_name_are_there():
     found = [(page.name, one or other) for page in pages for one, other in named.findall(page.read_text("utf-8"))]
     assert len(found) > 30
     assert [(page, name) for page, name in found if not any((home / name).exists() for home in homes)] == []
+
+
+def test_the_page_of_parameters_has_every_view():
+    text = (ROOT / "docs" / "guide" / "parameters.md").read_text(encoding="utf-8")
+    assert [name for name in VIEWS if f'`"{name}"`' not in text] == []
 
 
 def test_the_api_lists_everything_public():
