@@ -7,8 +7,10 @@ import importlib.util
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from masked_subspace.report.png import gray_png
 from masked_subspace.rows.views import VIEWS
 from public_names import public_objects
 
@@ -57,6 +59,12 @@ def test_a_broken_link_or_a_network_is_found(tmp_path, body, said):
 def test_a_style_sheet_that_loads_from_a_network_is_found(tmp_path):
     (tmp_path / "a.css").write_text("@font-face { src: url('https://example.org/a.woff2') }")
     assert any("a.css" in one for one in _tool("check_site").broken(_site(tmp_path, "")))
+
+
+def test_the_width_of_a_picture_is_read_from_its_header(tmp_path):
+    pytest.importorskip("sphinx")
+    (tmp_path / "a.png").write_bytes(gray_png(np.zeros((10, 560), dtype=np.uint8)))
+    assert _tool("picture").inches_of(tmp_path / "a.png") == 4
 
 
 def test_bars_outside_code_are_escaped():
