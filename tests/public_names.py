@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 
+from sklearn.utils.metaestimators import available_if
+
 MODULES = (
     "masked_subspace",
     "masked_subspace.baselines",
@@ -28,6 +30,10 @@ NEEDS = {
     "masked_subspace.plots": "matplotlib",
     "masked_subspace.preprocessing.Scattering": "kymatio",
 }
+
+
+# Methods that a class holds as something other than a function.
+_OTHER_METHODS = (property, classmethod, staticmethod, type(available_if(bool)(len)))
 
 
 def public_objects():
@@ -54,7 +60,7 @@ def public_methods():
             base = next((one for one in cls.__mro__ if name in vars(one)), type)
             one = vars(base).get(name)
             ours = base.__module__.startswith("masked_subspace") and not name.startswith("_")
-            is_method = inspect.isfunction(one) or isinstance(one, property | classmethod | staticmethod)
+            is_method = inspect.isfunction(one) or isinstance(one, _OTHER_METHODS)
             if not (ours and is_method) or id(one) in seen:
                 continue
             seen.add(id(one))

@@ -1,6 +1,7 @@
 """How many places an addition takes, as CONTRIBUTING.md says: here each is made in just these places, and is there.
 
-Baselines are in test_registry.py. Kinds of graphs and cuts are branches of one function: tests/label goes through all.
+Baselines are in test_registry.py, cuts in test_additions.py. Kinds of graphs are branches of one function: tests/label
+goes through all.
 """
 
 from __future__ import annotations

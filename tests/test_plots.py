@@ -82,6 +82,7 @@ def test_the_number_of_clusters_marks_what_was_taken():
     ax = plots.plot_n_clusters(scores)
     assert ax.lines[0].get_xdata().tolist() == [2, 3, 4]
     assert ax.texts[0].get_text() == "3 taken"
+    assert all(tick == int(tick) for tick in ax.get_xticks())
     with pytest.raises(ValueError, match="score='gap' is not in n_clusters_scores_, which has score"):
         plots.plot_n_clusters(scores, "gap")
     with pytest.raises(ValueError, match='n_clusters="auto"'):

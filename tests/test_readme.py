@@ -33,6 +33,7 @@ TITLES = {
     "breast cancer": "breast-cancer",
     "breast cancer, standardized": "breast-cancer-standardized",
     "PC–MAC, word counts": "pcmac",
+    "79 motion sequences": "motions",
 }
 
 pytestmark = pytest.mark.skipif(not README.exists(), reason="these tests are not in a checkout")
@@ -82,6 +83,8 @@ def test_it_counts_the_methods_there_are():
     words = {9: "nine", 10: "ten", 11: "eleven", 12: "twelve"}
     text = README.read_text(encoding="utf-8").lower()
     assert text.count(f"{words[others]} other methods") == 2
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert f"{words[others]} other methods" in home
 
 
 def test_its_example_runs(tmp_path, monkeypatch):

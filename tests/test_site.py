@@ -7,7 +7,12 @@ import importlib.util
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from masked_subspace.report.png import gray_png
+from masked_subspace.rows.views import VIEWS
+from public_names import public_objects
 
 ROOT = Path(__file__).parent.parent
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
@@ -56,6 +61,12 @@ def test_a_style_sheet_that_loads_from_a_network_is_found(tmp_path):
     assert any("a.css" in one for one in _tool("check_site").broken(_site(tmp_path, "")))
 
 
+def test_the_width_of_a_picture_is_read_from_its_header(tmp_path):
+    pytest.importorskip("sphinx")
+    (tmp_path / "a.png").write_bytes(gray_png(np.zeros((10, 560), dtype=np.uint8)))
+    assert _tool("picture").inches_of(tmp_path / "a.png") == 4
+
+
 def test_bars_outside_code_are_escaped():
     pytest.importorskip("sphinx")
     lines = ["the graph |Z| of `|z|` and ``|x|``", ">>> a | b"]
@@ -63,10 +74,42 @@ def test_bars_outside_code_are_escaped():
     assert lines == [r"the graph \|Z\| of `|z|` and ``|x|``", ">>> a | b"]
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.name)
+def _pages():
+    """What is written, without what a build left there."""
+    built = {"site", "site-quick", "_build", "_build-quick", "gallery", "generated"}
+    return [page for page in sorted((ROOT / "docs").rglob("*.md")) if not built & set(page.relative_to(ROOT).parts)]
+
+
+@pytest.mark.parametrize("page", _pages(), ids=lambda page: page.name)
 def test_code_of_pages_is_python(page):
     for code in _PYTHON.findall(page.read_text(encoding="utf-8")):
         ast.parse(code)
+
+
+def test_files_that_pages_name_are_there():
+    homes = [ROOT / part for part in ("", "src/masked_subspace", "docs", "tests", "benchmarks")]
+    named = re.compile(
+        r"`([\w/.-]+\.(?:py|toml|jsonl|diff))(?:::\w+)?`|(?:python|pytest) ((?:benchmarks|tests|docs)/[\w/.]+)"
+    )
+    pages = [*_pages(), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]
+    found = [(page.name, one or other) for page in pages for one, other in named.findall(page.read_text("utf-8"))]
+    assert len(found) > 30
+    assert [(page, name) for page, name in found if not any((home / name).exists() for home in homes)] == []
+
+
+def test_the_page_of_parameters_has_every_view():
+    text = (ROOT / "docs" / "guide" / "parameters.md").read_text(encoding="utf-8")
+    assert [name for name in VIEWS if f'`"{name}"`' not in text] == []
+
+
+def test_the_api_lists_everything_public():
+    listed, module = [], None
+    for line in (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            listed.append(f"{module}.{line.strip()}")
+    assert sorted(listed) == sorted(public_objects())
 
 
 def test_pages_of_the_guide_have_code_to_look_at():

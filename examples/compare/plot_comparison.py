@@ -85,7 +85,7 @@ for ax, method in zip(axes[0], methods, strict=True):
 plt.show()
 
 # %%
-# **Shapes.** Blobs are for k-means, moons for HDBSCAN, rings for UMAP. RMSC happens to find two of the three. BMSC sees
+# **Shapes.** Blobs are for k-means, moons for HDBSCAN, rings for UMAP. RMSC finds two of the three. BMSC sees
 # nothing but directions in a plane, and fails.
 #
 # **Subspaces.** In two dimensions they look like one heap. k-means and HDBSCAN see it as one too. UMAP finds those that

@@ -24,7 +24,7 @@ model = RMSC(10, random_state=0).fit(X)
 print(f"structure {model.structure_:.2f}, accuracy {clustering_accuracy(y, model.labels_):.2f}")
 
 # %%
-# Three families of views were judged. The one with the highest score was taken.
+# Several families of views were judged. The one with the highest score was taken.
 
 for choice in model.choices_:
     if "score" in choice:

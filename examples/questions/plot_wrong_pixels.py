@@ -16,11 +16,11 @@ from masked_subspace.metrics import clustering_accuracy
 faces = load("orl", download=False)
 X, y = faces.data / 255, faces.target
 rng = np.random.default_rng(0)
-wrong = rng.random(X.shape) < 0.05
+wrong = rng.random(X.shape) < 0.1
 damaged = np.where(wrong, rng.random(X.shape), X).astype(X.dtype)
 
 # %%
-# 40 people; one pixel in twenty is replaced by a random value.
+# 40 people; one pixel in ten is replaced by a random value.
 
 plain = RMSC(40, random_state=0).fit(damaged)
 model = RMSC(40, outliers="auto", random_state=0).fit(damaged)

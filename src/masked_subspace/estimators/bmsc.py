@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @described
 class BMSC(MaskedClusterer):
-    """Basic masked subspace clustering (`eq:bmsc` of the paper).
+    """Basic masked subspace clustering: one representation, one graph, one cut (`eq:bmsc` of the paper).
 
         min_Z ½‖X − ZX‖² + λ‖Z‖₀   subject to   Z = Mʰ⊙C
 
@@ -47,7 +47,8 @@ class BMSC(MaskedClusterer):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equation (5) and Algorithm 1.
 
     Examples
     --------

@@ -16,13 +16,13 @@ from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 @described
 class GMSC(MaskedClusterer):
-    """General masked subspace clustering (`eq:gmsc` of the paper; `eq:gmsc-n` with noise or outliers).
+    """General masked subspace clustering: `BMSC` with a price for each pair (`eq:gmsc` of the paper).
 
         min ½‖X − ZX − ε − O‖² + λ‖Z‖₀ + γ/2 ‖Mˢ⊙C‖² + λ₁‖ε‖² + λ₂‖O‖₀   subject to   Z = Mʰ⊙C
 
     The soft mask Mˢ is a price for each pair of samples: another clustering's opinion, for instance, makes links inside
-    its clusters cheap and others dear. ε is dense noise, O are gross errors; without `noise` and `outliers` both are
-    left out. With Mˢ = 0 this is `BMSC`.
+    its clusters cheap and others dear. ε is dense noise, O are gross errors (`eq:gmsc-n`); without `noise` and
+    `outliers` both are left out. With Mˢ = 0 this is `BMSC`.
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class GMSC(MaskedClusterer):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equations (6) and (7), Algorithm 1.
 
     Examples
     --------

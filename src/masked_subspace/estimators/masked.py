@@ -272,6 +272,21 @@ class MaskedClusterer(SelfExpressiveClusterer):
         Returns
         -------
         memberships : ndarray of shape (n_new, n_clusters)
+            Rows sum to 1, and the largest entry is the label of `predict`.
+
+        Raises
+        ------
+        AttributeError
+            If the fit was of a graph (`affinity="precomputed"`): it has no place for new samples.
+
+        Examples
+        --------
+        >>> from masked_subspace import BMSC
+        >>> from masked_subspace.datasets import make_subspaces
+        >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
+        >>> model = BMSC(3, random_state=0).fit(X)
+        >>> bool((model.predict_proba(X).argmax(axis=1) == model.labels_).all())
+        True
         """
         self._refuse_graph("predict_proba")
         return self.memberships(X)
@@ -289,7 +304,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         memberships : ndarray of shape (n_new, n_clusters)
             Rows sum to 1, and the largest entry is the label of `predict`. The shares of the votes of the training
             samples that rebuild each row, raised to the power under which training samples foretell each other's
-            clusters best (estimators/calibration.py). A sample of `fit` has its row of `memberships_`.
+            clusters best. A sample of `fit` has its row of `memberships_`.
 
         Raises
         ------
@@ -302,7 +317,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         >>> from masked_subspace.datasets import make_subspaces
         >>> X = make_subspaces(n_subspaces=3, per_subspace=20, random_state=0).data
         >>> model = BMSC(3, random_state=0).fit(X)
-        >>> model.predict_proba(X[:5]).shape
+        >>> model.memberships(X[:5]).shape
         (5, 3)
         """
         self._refuse_graph("memberships")

@@ -27,7 +27,7 @@ PARAMETERS: dict[str, Parameter] = {
         [_COUNT, _AUTO, tuple, list],
         'int, "auto" or (low, high)',
         'Number of clusters K. "auto" or a range: as many as different looks at the graph find again, chosen without '
-        "labels (docs/findings/number_of_clusters.md).",
+        "labels.",
     ),
     "representer": Parameter(
         "no_validation",
@@ -158,25 +158,25 @@ PARAMETERS: dict[str, Parameter] = {
     "constraints": Parameter(
         [StrOptions({"soft", "hard"})],
         '{"soft", "hard"}',
-        "Known pairs given to `fit` shape the graph, or are never violated.",
+        'What known pairs given to `fit` do: "soft" lets them shape the graph, "hard" never violates one.',
     ),
     "min_certainty": Parameter(
         [Interval(Real, 0, 1, closed="both"), None],
         "float or None",
-        "Samples with a `certainty_` below this get the label −1. None: nobody does.",
+        "Samples with a `certainty_` below this get the label −1. None: every sample keeps its cluster.",
     ),
     "missing": Parameter(
         [StrOptions({"error", "ignore"})],
         '{"error", "ignore"}',
         'NaN entries of X: "error" refuses them; "ignore" takes them for unknown and estimates them from the subspaces '
-        "of the samples, by codes fitted to observed entries (rows/missing.py). `predict` does the same. In a sparse X "
+        "of the samples, by codes fitted to observed entries. `predict` does the same. In a sparse X "
         "NaN is refused.",
     ),
     "random_state": Parameter(
         ["random_state"],
         "int, RandomState or None",
         "Seed of everything random; the same seed gives the same labels, and permuted rows the same partition up to "
-        "rounding (docs/guide/reproducibility.md).",
+        "rounding.",
     ),
     "n_jobs": Parameter(
         [Integral, None],

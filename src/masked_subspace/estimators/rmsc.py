@@ -75,7 +75,10 @@ class _Seen:
 
 @described
 class RMSC(MaskedClusterer):
-    """Recursive masked subspace clustering (`eq:rmsc` of the paper): GMSC whose soft mask is learnt from labels.
+    """Recursive masked subspace clustering: clusters learn the mask that finds them. The method to begin with.
+
+    Give the number of clusters and nothing else. It is GMSC whose soft mask is learnt from labels (`eq:rmsc` of the
+    paper):
 
         Z = GMSC(X, Mˢ)  →  W = φ(Z)  →  labels = a cut of W  →  Mˢ = ψ(labels)  →  Z = …
 
@@ -84,7 +87,7 @@ class RMSC(MaskedClusterer):
     With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, GraphLabeler, LabelPsi)`, and with
     one round `GMSC`. With several members (the default) every round represents the data in several views and settings,
     and both the mask and the labels come from their agreement. Which family of views suits the data is judged without
-    labels; data of low rank, such as motions, get the closed form of rounds/low_rank.py.
+    labels; data of low rank, such as motions, get a closed form: the graph of their leading directions.
 
     Parameters
     ----------
@@ -105,7 +108,8 @@ class RMSC(MaskedClusterer):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equation (8) and Algorithm 2.
 
     Examples
     --------

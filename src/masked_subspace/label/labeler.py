@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -76,7 +76,11 @@ class Evidence:
 MODULARITY_FROM = 2_000
 # Up to so many samples a number of clusters must also predict; above, the agreement of the looks is enough.
 _PREDICTED = 5_000
-# Every cut and what it is, for docstrings. A new one is an entry here and a branch of `label_graph`.
+# Cuts that read clusters off the graph itself: graph, number of clusters, seed → labels, −1 for isolated samples.
+GRAPH_CUTS: dict[str, Callable[[csr_array, int, int], IntArray]] = {
+    "modularity": modularity_cut,
+}
+# Every cut and what it is, for docstrings.
 CUTS: dict[str, str] = {
     "auto": f"is spectral up to {MODULARITY_FROM:,} samples and modularity above",
     "spectral": "is k-means on leading eigenvectors",
@@ -165,8 +169,9 @@ def label_graph(
     cut: str = "spectral",
 ) -> Labeling:
     """A cut of one graph. Known pairs do not bend the embedding: they enter the graph after it."""
-    if cut_for(cut, W.shape[0]) == "modularity":
-        return _label_by_modularity(W, n_clusters, evidence, seed)
+    kind = cut_for(cut, W.shape[0])
+    if kind in GRAPH_CUTS:
+        return _label_by_links(GRAPH_CUTS[kind], W, n_clusters, evidence, seed)
     order = evidence.order
     vectors, placed = _embedded(in_order(W, order), order, n_clusters, n_components, seed, evidence.n_threads)
     if evidence.known is not None:
@@ -190,8 +195,10 @@ def labels_of_cuts(
     communities = ManyCuts(ordered, seed)
     found = []
     for cut, parts in cuts:
-        if cut_for(cut, W.shape[0]) == "modularity":
-            labels = _placed(put_back(communities.cut(parts), order), parts, evidence, seed)
+        kind = cut_for(cut, W.shape[0])
+        if kind in GRAPH_CUTS:
+            cut_into = communities.cut(parts) if kind == "modularity" else GRAPH_CUTS[kind](ordered, parts, seed)
+            labels = _placed(put_back(cut_into, order), parts, evidence, seed)
         else:
             vectors, placed = _embedded(ordered, order, parts, n_components, seed, evidence.n_threads)
             labels = label_rows(vectors, placed, W, parts, evidence, seed, n_init)
@@ -207,8 +214,10 @@ def _embedded(
     return put_back(embedding.vectors, order), put_back(embedding.placed, order)
 
 
-def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed: int) -> Labeling:
-    """The modularity cut; known pairs join the graph, name the clusters and spread as they do after k-means.
+def _label_by_links(
+    cut_graph: Callable[[csr_array, int, int], IntArray], W: csr_array, n_clusters: int, evidence: Evidence, seed: int
+) -> Labeling:
+    """A cut of the graph itself; known pairs join the graph, name the clusters and spread as they do after k-means.
 
     The embedding of a sample is the share of its links that go to each cluster.
     """
@@ -216,7 +225,7 @@ def _label_by_modularity(W: csr_array, n_clusters: int, evidence: Evidence, seed
     if known is not None:
         W = graph_with_pairs(W, known)
     order = evidence.order
-    labels = _placed(put_back(modularity_cut(in_order(W, order), n_clusters, seed), order), n_clusters, evidence, seed)
+    labels = _placed(put_back(cut_graph(in_order(W, order), n_clusters, seed), order), n_clusters, evidence, seed)
     if known is None:
         labels = numbered_by_appearance(labels)
     else:

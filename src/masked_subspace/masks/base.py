@@ -26,7 +26,8 @@ class SoftMask(ABC):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equations (3) and (6).
 
     Examples
     --------
@@ -117,7 +118,8 @@ class HardMask(ABC):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equation (5).
 
     Examples
     --------

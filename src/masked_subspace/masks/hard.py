@@ -24,7 +24,8 @@ class DiagonalMask(HardMask):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equation (5).
 
     Examples
     --------

@@ -87,7 +87,8 @@ class LabelMask(SoftMask):
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       equation (9).
 
     Examples
     --------

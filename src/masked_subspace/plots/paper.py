@@ -33,7 +33,8 @@ def plot_accuracy_against_pairs(accuracy: npt.ArrayLike, pair_accuracy: npt.Arra
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       Figure 1.
 
     Examples
     --------
@@ -129,7 +130,8 @@ def plot_framework(*, ax: Any = None) -> Any:
 
     References
     ----------
-    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863.
+    .. [Song2025] Song, J. and Ling, H. (2025). Masked subspace clustering methods. arXiv:2505.06863,
+       Figure 2.
 
     Examples
     --------

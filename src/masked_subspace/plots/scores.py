@@ -63,6 +63,7 @@ def plot_n_clusters(model: Any, score: str = "score", *, ax: Any = None, theme: 
         color=look.ink,
     )
     ax.set(xlabel="number of clusters", ylabel=score.replace("_", " "))
+    ax.xaxis.get_major_locator().set_params(integer=True)  # there are no 2.5 clusters
     return dressed(ax, look)
 
 
