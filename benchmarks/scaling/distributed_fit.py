@@ -171,7 +171,7 @@ def main() -> None:
         write_subspaces(path, options.samples, options.seed)
         with (
             distributed.LocalCluster(
-                n_workers=options.workers, threads_per_worker=1, memory_limit=options.memory, dashboard_address=None
+                n_workers=options.workers, threads_per_worker=1, memory_limit=options.memory, dashboard_address=":0"
             ) as cluster,
             distributed.Client(cluster) as client,
         ):

@@ -47,7 +47,7 @@ def by_modularity(path: Path) -> np.ndarray:
     """The labels that the modularity cut gives on one worker, a thread of this process."""
     import distributed
 
-    one = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    one = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.Client(**one) as alone:
         return np.asarray(fit(path, alone, cut="modularity").compute())
 

@@ -194,7 +194,7 @@ def fit_distributed(
     >>> from masked_subspace.datasets import make_subspaces
     >>> from masked_subspace.distributed import fit_distributed
     >>> X = make_subspaces(n_subspaces=3, per_subspace=150, random_state=0).data
-    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None):
+    >>> with Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"):
     ...     labels = fit_distributed(da.from_array(X, chunks=(150, -1)), 3).compute()
     >>> labels.shape
     (450,)
