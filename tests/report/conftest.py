@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -113,3 +114,11 @@ def opened(browser: Any, path: Path, size: str, **settings: Any) -> Iterator[Any
 def tab(request, browser, page) -> Iterator[Any]:
     with opened(browser, page, request.param) as tab:
         yield tab
+
+
+def until(tab, expression, seconds=10.0):
+    """Wait until an expression is true on the page; playwright's own waiting needs `eval`, which the page forbids."""
+    deadline = time.monotonic() + seconds
+    while not tab.evaluate(expression):
+        assert time.monotonic() < deadline, expression
+        tab.wait_for_timeout(50)

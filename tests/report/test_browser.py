@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from .conftest import until
+
 pytestmark = pytest.mark.browser
 
 
@@ -100,7 +102,7 @@ def test_the_theme_switches_and_redraws(tab):
 
 def test_another_method_is_shown(tab):
     tab.select_option("#run", "0")
-    tab.wait_for_function("document.querySelector('#scores dd').textContent === 'BMSC'")
+    until(tab, "document.querySelector('#scores dd').textContent === 'BMSC'")
     assert "Other methods" in tab.locator("#verdict").inner_text()
     assert tab.locator("#rounds").is_hidden()
 
@@ -169,7 +171,7 @@ def test_a_table_that_scrolls_says_so(tab):
         return
     assert frame.locator(".more").inner_text() == "more columns →"
     frame.locator(".scroll").evaluate("box => { box.scrollLeft = box.scrollWidth; }")
-    tab.wait_for_function("!document.querySelector('#history .frame').classList.contains('right')")
+    until(tab, "!document.querySelector('#history .frame').classList.contains('right')")
     assert "left" in frame.get_attribute("class")
 
 

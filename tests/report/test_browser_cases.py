@@ -196,7 +196,7 @@ def test_choices_and_subspaces_are_shown_where_they_are_known(browser, pages):
     with opened(browser, pages("motions"), "desktop") as tab:
         assert tab.locator("#choosing svg").count() == 2
         assert tab.locator("#choosing svg").first.get_attribute("aria-label").endswith("3 was taken")
-        assert "dimension 4, holds 97 %" in tab.locator("#spaces").inner_text()
+        assert "dimension 4 of 30, holds 97 %" in tab.locator("#spaces").inner_text()
         assert "members of the ensemble" in tab.locator("#certain-text").inner_text()
     with opened(browser, pages("no_truth"), "desktop") as tab:
         for absent in ("#choosing", "#profiles", "#subspaces", "#confusion table"):

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from .conftest import until
+
 pytestmark = pytest.mark.browser
 
 
@@ -73,7 +75,7 @@ def test_zoom_and_pan_by_buttons_keys_pointer_and_wheel(chart):
     assert picture(chart) != before
     chart.focus("#scatter")
     chart.mouse.wheel(0, -400)
-    chart.wait_for_function("Number(document.getElementById('scatter').dataset.zoom) > 2.5")
+    until(chart, "Number(document.getElementById('scatter').dataset.zoom) > 2.5")
     chart.click("#map-out")
     chart.click("#map-all")
     assert zoom(chart) == 1

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
 
+from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 
 _NEIGHBOURS = 10
@@ -34,7 +35,7 @@ def _excess(samples: FloatArray, labels: IntArray, seed: int) -> float:
     n_clusters = len(np.unique(labels))
     rng = np.random.default_rng(seed)
     centred = samples - samples.mean(axis=0)
-    values, vectors = np.linalg.eigh(centred.T @ centred / len(samples))
+    values, vectors = eigenpairs(centred.T @ centred / len(samples))
     shape = vectors * np.sqrt(np.maximum(values, 0))
     clouds = []
     for _ in range(_CLOUDS):
