@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from masked_subspace import bench
-from masked_subspace.bench import cases, extras, measure, report
+from masked_subspace.bench import cases, extras, fits, measure, report
 from masked_subspace.bench.plain import plain_iterations
+from masked_subspace.datasets import make_subspaces
 from masked_subspace.represent.model import AdmmSettings
 from reference import plain_admm
 
@@ -151,3 +152,28 @@ def test_every_goal_of_the_table_is_a_case():
 
 def test_importing_is_quick():
     assert 0 <= extras.import_seconds() < 5  # the goal is 1 s; a busy machine is given room
+
+
+def toy_fit(ratio: float) -> dict:
+    samples = {"fit": "digits", "n": 10, "d": 3, "way": "plain"}
+    return samples | {"seconds": ratio, "peer_seconds": 1.0, "ratio": ratio, "goal": 5.0}
+
+
+@pytest.mark.parametrize(("ratio", "code"), [(4.0, 0), (9.9, 0), (10.1, 1)])
+def test_whole_fits_are_guarded_at_twice_their_goal(ratio, code, monkeypatch, capsys):
+    monkeypatch.setattr(bench, "run_bench", lambda **_: run_with([]) | {"fits": [toy_fit(ratio)]})
+    assert bench.main(["--quick"]) == code
+    shown = capsys.readouterr()
+    assert ("MISSED" in shown.out) == (ratio > 5)
+    assert ("twice its goal" in shown.err) == (code == 1)
+
+
+def test_a_fit_is_timed_beside_k_means(monkeypatch):
+    case = fits.FitCase("motions", 2, quick=True, goal=1e-9)
+    monkeypatch.setattr(fits, "FIT_CASES", (case, fits.FitCase("subspaces", 2)))
+    monkeypatch.setattr(fits, "generated", lambda *_: make_subspaces(2, per_subspace=40, random_state=0).data)
+    (row,) = fits.fits(quick=True)
+    assert (row["fit"], row["n"]) == ("motions", 80)
+    assert row["ratio"] == pytest.approx(row["seconds"] / max(row["peer_seconds"], 1e-3))
+    assert fits.too_slow([row]) == [row]
+    assert row["way"] in fits.fit_line(row)

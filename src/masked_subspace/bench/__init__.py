@@ -1,4 +1,5 @@
-"""`masked-subspace bench`: how fast the exact solver is, as ratios to the plain Algorithm 1 on the same machine."""
+"""`masked-subspace bench`: how fast the exact solver is, as ratios to the plain Algorithm 1 on the same machine, and
+whole fits beside k-means."""
 
 from __future__ import annotations
 
@@ -12,6 +13,8 @@ from masked_subspace._common.types import Record
 
 __all__ = ["main", "run_bench"]
 
+PARTS = ("cases", "fits", "large", "peers", "threads", "rounds", "import", "growth")
+
 
 def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> Record:
     """Measure how fast the exact solver is.
@@ -21,7 +24,7 @@ def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> Record
     quick : bool, default=False
         Whether only n = 1000 is measured, in under two minutes on a free core.
     parts : sequence of str, default=("all",)
-        What is measured: "cases", "large", "peers", "threads", "rounds", "import", "growth", or "all".
+        What is measured: "cases", "fits", "large", "peers", "threads", "rounds", "import", "growth", or "all".
 
     Returns
     -------
@@ -35,7 +38,7 @@ def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> Record
     []
     """
     from masked_subspace._common.provenance import provenance
-    from masked_subspace.bench import cases, extras
+    from masked_subspace.bench import cases, extras, fits
     from masked_subspace.bench.measure import bench_rows, measure
 
     run: Record = {"machine": provenance(threads=1), "quick": quick, "cases": []}
@@ -45,12 +48,14 @@ def run_bench(*, quick: bool = False, parts: Sequence[str] = ("all",)) -> Record
     else:
         chosen = cases.model_cases((1000, 2000, 4000), full_run_up_to=2000, sampled=3)
         chosen += cases.regime_cases(1000, 10)
-    wanted = set(parts) if "all" not in parts else {"cases", "large", "peers", "threads", "rounds", "import", "growth"}
+    wanted = set(PARTS if "all" in parts else parts)
     if "cases" in wanted:
         for case in chosen:
             X, y = bench_rows(case.n_samples)
             run["cases"].append(measure(case, X, y, repeats=1 if quick else 3))
             _say(run["cases"][-1])
+    if "fits" in wanted:
+        run["fits"] = fits.fits(quick=quick)
     if quick:
         return run
     if "large" in wanted:
@@ -81,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        The exit code: 1 when a ratio falls under half its goal.
+        The exit code: 1 when a ratio falls under half its goal, or a whole fit takes twice its goal.
 
     Examples
     --------
@@ -101,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--part",
         action="append",
-        choices=("cases", "large", "peers", "threads", "rounds", "import", "growth"),
+        choices=PARTS,
         help="measure only this part (may be repeated)",
     )
     options = parser.parse_args(arguments)
@@ -109,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = run_bench(quick=options.quick, parts=options.part or ("all",))
 
     from masked_subspace.bench import report
+    from masked_subspace.bench.fits import too_slow
     from masked_subspace.bench.measure import missed
 
     sys.stdout.write(report.as_text(run) + "\n")
@@ -121,7 +127,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     slow = missed(run["cases"], share=0.5)
     for row in slow:
         sys.stderr.write(f"{row['case']} at n={row['n']} is under half its goal\n")
-    return 1 if slow else 0
+    late = too_slow(run.get("fits", []), share=0.5)
+    for row in late:
+        sys.stderr.write(f"a default fit of {row['fit']} takes more than twice its goal beside k-means\n")
+    return 1 if slow or late else 0
 
 
 def _say(row: Record) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from masked_subspace._common.types import Record
+from masked_subspace.bench.fits import fit_line
 from masked_subspace.bench.measure import Row
 
 Run = Record
@@ -20,6 +21,9 @@ def as_text(run: Run) -> str:
         f"{'case':32}{'n':>6}{'ours s':>9}{'plain s':>10}{'ratio':>8}{'goal':>7}  iterations, agreement",
     ]
     lines += [case_line(row) for row in run["cases"]]
+    if run.get("fits"):
+        lines += ["", f"{'default fits of RMSC':32}{'n':>6}{'ours s':>9}{'k-means s':>10}{'ratio':>8}{'most':>7}  way"]
+        lines += [fit_line(row) for row in run["fits"]]
     if run.get("peers"):
         lines += ["", "scikit-learn on the same rows"]
         lines += [f"{row['peer']:32}{row['n']:>6}{row['cpu']:>9.2f}" for row in run["peers"]]
