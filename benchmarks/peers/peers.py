@@ -133,16 +133,24 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def table(options: argparse.Namespace) -> None:
+    """Accuracy in %: one run as it is, several as mean ± standard deviation; the best of a set in bold."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for record in read(Path(options.results)):
         cells[record["set"], record["method"]].append(100 * record["accuracy"])
-    methods = [method for method in METHODS if any(method == key[1] for key in cells)]
+    methods = [method for method in options.methods if any(method == key[1] for key in cells)]
     print("| set | " + " | ".join(methods) + " |\n|---|" + "---|" * len(methods))
-    for name in NAMES:
+    for name in options.sets:
         row = [cells.get((name, method), []) for method in methods]
+        best = max((float(np.mean(of)) for key, of in cells.items() if key[0] == name), default=0.0)
         if any(row):
-            shown = [f"{np.mean(cell):.1f} ± {np.std(cell):.1f} ({len(cell)})" if cell else "–" for cell in row]
-            print(f"| {name} | " + " | ".join(shown) + " |")
+            print(f"| {name} | " + " | ".join(shown(cell, best) for cell in row) + " |")
+
+
+def shown(cell: list[float], best: float) -> str:
+    if not cell:
+        return "–"
+    text = f"{cell[0]:.1f}" if len(cell) == 1 else f"{np.mean(cell):.1f} ± {np.std(cell):.1f} ({len(cell)})"
+    return f"**{text}**" if float(np.mean(cell)) >= best - 1e-9 else text
 
 
 def main() -> None:
