@@ -45,6 +45,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "masked-subspace"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["scroll_hint.js"]
+html_context = {"default_mode": "auto"}
 html_copy_source = False
 # The report that the guide explains lies beside the pages.
 html_extra_path = ["_pictures/sample-report.html"]

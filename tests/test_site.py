@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from masked_subspace.rows.views import VIEWS
 from public_names import public_objects
 
 ROOT = Path(__file__).parent.parent
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
@@ -126,3 +128,27 @@ def test_every_example_begins_with_a_title_and_ends_in_pictures():
         assert set(line) == {"="}, path
         assert len(line) == len(title), path
         assert "plt.show()" in text, path
+
+
+@pytest.mark.browser
+def test_on_a_phone_what_is_too_wide_says_so_and_tables_of_words_are_cards(tmp_path):
+    """The script and the style sheet of the site on a page with both kinds of tables."""
+    static = ROOT / "docs" / "_static"
+    if not static.exists() or CHROMIUM is None:
+        pytest.skip("no docs/ in this checkout, or no Chromium on this machine")
+    row = "<tr>" + "<td>a cell of words</td>" * 12 + "</tr>"
+    (tmp_path / "a.html").write_text(
+        f"<style>{(static / 'site.css').read_text()} td {{ white-space: nowrap; }}</style>"
+        f'<article class="bd-article"><table id="wide">{row}</table><table id="cards" class="stacked">{row}</table>'
+        f"</article><script>{(static / 'scroll_hint.js').read_text()}</script>"
+    )
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": 390, "height": 844})
+        tab.goto((tmp_path / "a.html").as_uri())
+        assert tab.locator("#wide.scrolls-right").count() == 1
+        assert tab.locator("#cards.scrolls-right").count() == 0
+        tab.evaluate("document.getElementById('wide').scrollLeft = 10000")
+        tab.wait_for_selector("#wide:not(.scrolls-right)")
+        browser.close()

@@ -1,10 +1,12 @@
 """Generated tables, most of them clouds and not subspaces, and noise: RMSC beside what anyone has at hand.
 
     python benchmarks/accuracy/clouds.py tables [--draws 3]
+    python benchmarks/accuracy/clouds.py random [--draws 40]
     python benchmarks/accuracy/clouds.py noise [--draws 100]
 
 `tables` prints accuracy (mean over draws) of RMSC, k-means as given and standardized, and a Gaussian mixture, with the
-ways that were taken and `structure_`. `noise` prints how often one cloud (normal, uniform, normal with other scales;
+ways that were taken and `structure_`. `random` does so for tables whose shape, number and nearness of clusters and kind
+of features are drawn. `noise` prints how often one cloud (normal, uniform, normal with other scales;
 150 to 600 samples, 2 to 50 features, K from 2 to 8) makes the fit warn.
 """
 
@@ -13,7 +15,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,8 +26,8 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace import RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 
 Table = tuple[str, Any, Any]
 
@@ -70,7 +72,44 @@ def tables(seed: int) -> Iterator[Table]:
     yield "subspaces", data.data, data.target
 
 
-def compare(draws: int) -> None:
+def random_tables(seed: int) -> Iterator[Table]:
+    """One table: 2 … 6 clusters of one of four shapes that overlap more or less, its features changed in one of five
+    ways."""
+    rng = np.random.default_rng(1000 + seed)
+    k, d, n = int(rng.integers(2, 7)), int(rng.choice([2, 3, 4, 6, 8, 12, 16])), int(rng.choice([150, 300, 600]))
+    shares = np.maximum(rng.dirichlet(np.ones(k) * rng.choice([1.5, 50])), 0.06)
+    y = rng.choice(k, n, p=shares / shares.sum())
+    apart = rng.choice([1.5, 2.5, 4])
+    means = rng.normal(size=(k, d)) * apart / np.sqrt(2) * np.sqrt(3 / d) ** 0.5
+    shape = rng.choice(["sphere", "ellipse", "same-ellipse", "flat"])
+    X, shared = np.empty((n, d)), rng.normal(size=(d, d)) / np.sqrt(d)
+    for cluster in range(k):
+        inside = y == cluster
+        size = int(inside.sum())
+        if shape == "flat":
+            directions = np.linalg.qr(rng.normal(size=(d, max(1, d // 3))))[0]
+            X[inside] = means[cluster] / 2 + 2 * rng.normal(size=(size, directions.shape[1])) @ directions.T
+            X[inside] += 0.1 * rng.normal(size=(size, d))
+            continue
+        cloud = rng.normal(size=(size, d))
+        if shape == "sphere":
+            cloud *= rng.uniform(0.5, 1.5)
+        else:
+            cloud = 1.3 * cloud @ (shared if shape == "same-ellipse" else rng.normal(size=(d, d)) / np.sqrt(d))
+        X[inside] = means[cluster] + cloud
+    change = rng.choice(["none", "scales", "exp", "round", "dummies"])
+    if change == "scales":
+        X = X * 10 ** rng.uniform(-2, 2, d)
+    elif change == "exp":
+        X = np.exp(0.6 * X)
+    elif change == "round":
+        X = np.round(X)
+    elif change == "dummies":
+        X = np.hstack([X, *(X[:, [at]] + 0.5 * rng.normal(size=(n, 1)) > 0 for at in (0, -1))])
+    yield str(shape), X, y
+
+
+def compare(draws: int, tables: Callable[[int], Iterator[Table]]) -> None:
     print("| table | RMSC | k-means | k-means, standardized | mixture | ways | structure_ |")
     print("|" + "---|" * 7)
     found: dict[str, list[Any]] = {}
@@ -91,7 +130,9 @@ def compare(draws: int) -> None:
     for name, runs in found.items():
         accuracy = " | ".join(f"{100 * one:.1f}" for one in np.mean([run[0] for run in runs], axis=0))
         ways = ", ".join(f"{way} {count}" for way, count in Counter(run[1] for run in runs).items())
-        print(f"| {name} | {accuracy} | {ways} | {np.mean([run[2] for run in runs]):.2f} |")
+        print(f"| {name} ({len(runs)}) | {accuracy} | {ways} | {np.mean([run[2] for run in runs]):.2f} |")
+    every = np.mean([run[0] for runs in found.values() for run in runs], axis=0)
+    print(f"| all | {' | '.join(f'{100 * one:.1f}' for one in every)} | | |")
 
 
 def noise(draws: int) -> None:
@@ -113,13 +154,15 @@ def noise(draws: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["tables", "noise"])
+    parser.add_argument("what", choices=["tables", "random", "noise"])
     parser.add_argument("--draws", type=int)
     options = parser.parse_args()
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
         if options.what == "tables":
-            compare(options.draws or 3)
+            compare(options.draws or 3, tables)
+        elif options.what == "random":
+            compare(options.draws or 40, random_tables)
         else:
             noise(options.draws or 100)
 

@@ -16,9 +16,11 @@ import numpy as np
 
 from masked_subspace import BMSC
 from masked_subspace.experiments.compute import load_trial
+from masked_subspace.experiments.settings import resolve
 from masked_subspace.metrics import clustering_accuracy
 
-SPARSITY = {"orl": 3e-4, "usps-1000": 5e-2, "mnist-1000": 1e-3, "coil20": 1e-3}
+SETS = ("orl", "usps-1000", "mnist-1000", "coil20")
+SPARSITY = {name: resolve("paper", "bmsc", name).parameters["sparsity"] for name in SETS}
 TRIALS = {"mnist-1000": (0, 1)}
 SCALES = {"unit rows": True, "pixels 0..1": False}
 
@@ -42,7 +44,7 @@ def measure(dataset: str, normalize: bool, start: float, growth: float) -> tuple
 
 def main(datasets: list[str]) -> None:
     warnings.simplefilter("ignore")
-    for dataset in datasets or list(SPARSITY):
+    for dataset in datasets or SETS:
         for (scale, normalize), start, growth in itertools.product(SCALES.items(), (0.1, 1.0, 15.0), (2.0, 1.1)):
             began = time.process_time()
             accuracy, links = measure(dataset, normalize, start, growth)

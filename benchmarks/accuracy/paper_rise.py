@@ -28,6 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.experiments.compute import Trial, load_trial
+from masked_subspace.experiments.settings import paper_rows, resolve
 from masked_subspace.label.labeler import Evidence, GraphLabeler
 from masked_subspace.masks.resolve import first_soft_mask
 from masked_subspace.metrics import clustering_accuracy
@@ -36,14 +37,10 @@ from masked_subspace.rounds.recursion import OneMember, run_rounds
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import view_of
 
-SPARSITY = {"orl": 3e-4, "usps-1000": 5e-2, "mnist-1000": 1e-3, "coil20": 1e-3, "coil100": 1e-4}
-PRINTED = {
-    "mnist-1000": (58.97, 59.38, 60.32, None),
-    "usps-1000": (65.60, 77.60, 76.9, 78.30),
-    "orl": (66.00, 74.25, 83.00, 86.00),
-    "coil20": (80.49, 82.78, 91.94, 91.67),
-    "coil100": (56.00, 55.65, 65.58, 64.04),
-}
+SETS = ("mnist-1000", "usps-1000", "orl", "coil20", "coil100")
+RISE = ("bmsc", "gmsc", "rmsc", "rmsc-v2")
+SPARSITY = {name: resolve("paper", "bmsc", name).parameters["sparsity"] for name in SETS}
+PRINTED = {name: [paper_rows(name).get(row, {}).get("accuracy", [None])[0] for row in RISE] for name in SETS}
 ROUNDS = 5
 _BEST = 10  # of v1 settings that v2 is tried under, and λ₁, λ₂ for each
 _PAIRS_OF_V2 = ((0.1, 0.01), (0.1, 0.1), (1.0, 0.05), (1.0, 0.01), (10.0, 0.05), (0.5, 0.2))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from masked_subspace import baselines
+from masked_subspace.experiments.settings import method_title, paper_rows
 
 
 @dataclass(frozen=True)
@@ -167,23 +168,8 @@ SETTINGS: dict[str, list[Setting]] = {
 
 # Accuracy as the paper prints it (Tables 1 and 2), in percent. ORL and COIL of LRR to AE+EDSC are copied there from the
 # DSC-Net paper (2017); BDR and Soft S³C, and everything on the digits, are the paper's own or of unknown origin.
-_TABLE_2 = {
-    "LRR": (77.40, 66.50, 69.79, 46.82),
-    "SSC": (56.90, 70.50, 85.17, 55.10),
-    "SSC-OMP": (64.60, 62.95, 70.14, 32.71),
-    "EDSC": (None, 72.75, 85.14, 61.83),
-    "AE+EDSC": (None, 73.75, 85.21, 61.12),
-    "Soft S³C": (None, 74.00, 88.13, 58.29),
-    "BDR-B": (61.30, 61.25, 84.03, None),
-}
 PRINTED: dict[tuple[str, str], str] = {
-    (name, method): f"{values[column]:.2f}"
-    for method, values in _TABLE_2.items()
-    for column, name in enumerate(("usps-1000", "orl", "coil20", "coil100"))
-    if values[column] is not None
-} | {
-    ("mnist-1000", "LRR"): "56.38 ± 3.26",
-    ("mnist-1000", "SSC"): "51.57 ± 3.55",
-    ("mnist-1000", "SSC-OMP"): "51.48 ± 4.17",
-    ("mnist-1000", "BDR-B"): "57.77 ± 4.45",
+    (name, method_title(row)): " ± ".join(f"{number:.2f}" for number in numbers["accuracy"])
+    for name in SETTINGS
+    for row, numbers in paper_rows(name).items()
 }

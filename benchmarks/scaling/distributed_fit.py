@@ -66,7 +66,8 @@ STAGES: dict[str, tuple[str, ...]] = {
     "cut": (
         "inner_pieces", "summarized", "scaled_block", "random_rows", "product_block", "cross_sums", "inverse_factor",
         "times", "ritz_pairs", "rotated_rows", "squared_errors", "embedding_rows", "best_centres", "placed_sums",
-        "nearest_labels", "groups_of_block", "cut_groups", "labels_by_group", "cluster_degrees", "moved_labels",
+        "nearest_labels", "cluster_counts", "given_away", "groups_of_block", "cut_groups", "labels_by_group",
+        "cluster_degrees", "moved_labels",
     ),
     "labels": ("attached", "first_seen", "cut_by_block", "block_labels", "joined"),
 }  # fmt: skip

@@ -98,8 +98,9 @@ def doubt(theme: str) -> Any:
     axes[0].set(title="clusters")
     places = graph_map(model.affinity_matrix_, model.embedding_, model.labels_)
     image = axes[1].scatter(*places.T, c=model.certainty_, s=9, cmap="viridis", vmin=0, vmax=1, linewidths=0)
-    figure.colorbar(image, ax=axes[1], label="certainty_", shrink=0.8)
-    axes[1].set(title="doubt", xticks=[], yticks=[], aspect="equal")
+    axes[1].set(title="certainty_", xticks=[], yticks=[], xlim=axes[0].get_xlim(), ylim=axes[0].get_ylim())
+    axes[1].set(aspect="equal")
+    figure.colorbar(image, ax=list(axes), shrink=0.8)  # of both, so that they stay of one size
     return figure
 
 

@@ -28,8 +28,8 @@ for method in ("vote", "subspace"):
 print(f"fit       accuracy in the fit     {clustering_accuracy(y, model.labels_):.2f}")
 
 # %%
-# The vote is the default. The nearest subspace is for data that truly are flat. Digits are not: their subspaces have so
-# many dimensions that every one of them comes near every digit.
+# The vote is the default, and both do about as well here. ``predict`` keeps few directions of each cluster; with all
+# that stand out from noise, as in ``subspaces_`` below, every cluster would come near every digit.
 
 # %%
 # **Memberships.** ``predict_proba`` gives shares that sum to one. Here are the six least clear new digits.

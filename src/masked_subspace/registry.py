@@ -1,13 +1,12 @@
 """The one list of methods: the command, the tables and the tests read it, and nothing else names them all.
 
-A new baseline is one file in `baselines/`, one line in `_LISTED` below, and one entry in
-`experiments/data/settings.toml` that says which tables show it. Classes are named by their path and imported when they
-are asked for.
+A new baseline is one file in `baselines/` and one line in `_LISTED` below. To stand in a table of the paper it needs an
+entry in `experiments/data/settings.toml` besides. Classes are named by their path and imported when they are asked
+for.
 """
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace._common.types import RecordView
 
 if TYPE_CHECKING:
@@ -150,32 +150,6 @@ def match(name: str, known: Mapping[str, Iterable[str]]) -> str | None:
     """
     wanted = _plain(name)
     return next((key for key, names in known.items() if wanted in map(_plain, names)), None)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a wrong name: the nearest right one, if one is near.
-
-    Parameters
-    ----------
-    name : str
-        What a person typed.
-    known : iterable of str
-        The names there are.
-
-    Returns
-    -------
-    text : str
-        In brackets after a space, or nothing.
-
-    Examples
-    --------
-    >>> from masked_subspace.registry import did_you_mean
-    >>> did_you_mean("bmcs", ["bmsc", "ssc"])
-    " (did you mean 'bmsc'?)"
-    """
-    folded = {one.casefold(): one for one in known}
-    near = difflib.get_close_matches(name.casefold(), list(folded), n=1)
-    return f" (did you mean {folded[near[0]]!r}?)" if near else ""
 
 
 def make_estimator(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 
 import numpy as np
+import pytest
 from numba import njit
 from numba.core import event
 
 from masked_subspace import BilevelClustering
 from masked_subspace._common import compilation
+from masked_subspace.estimators.base import WARM_UP_BESIDE
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.representer import MaskedRepresenter
@@ -93,3 +98,65 @@ def test_a_solve_compiles_first(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(20, 5)).astype(np.float32)
     solve_dense(rows, AdmmSettings(1e-2, max_iter=3))
     assert known == {"dense solver (blocked pass) for float32"}
+
+
+def run_python(program, cache):
+    """What a fresh interpreter with its own folder for compiled kernels prints."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+LISTEN = """
+from numba.core import event
+import numpy as np
+compiled = set()
+class Listener(event.Listener):
+    def on_start(self, event):
+        compiled.add(event.data["dispatcher"].py_func.__module__)
+    def on_end(self, event):
+        pass
+"""
+
+
+def test_the_process_beside_leaves_every_kernel_that_a_cut_needs(tmp_path):
+    begin = f"{LISTEN}\nfrom masked_subspace._common.compilation import compile_beside\n"
+    started = run_python(
+        f"{begin}p = compile_beside({WARM_UP_BESIDE!r}); print('one core' if p is None else p.wait())", tmp_path
+    )
+    if started == ["one", "core"]:
+        pytest.skip("a second process compiles only where there is a second core")
+    assert started == ["0"]
+    fit = f"""{LISTEN}
+import masked_subspace as ms
+X = np.random.default_rng(0).normal(size=(400, 8))
+with event.install_listener("numba:compile", Listener()):
+    for cut in ("spectral", "modularity"):
+        ms.BMSC(5, cut=cut, random_state=0).fit(X)
+print(*sorted(m for m in compiled if m.startswith("masked_subspace")))
+"""
+    kernels = run_python(fit, tmp_path)
+    assert kernels  # those of the representation: the listener listens
+    assert not [module for module in kernels if module.startswith("masked_subspace.label")]
+
+
+def test_a_process_begins_beside_the_first_kernel_of_another_package(monkeypatch):
+    begun: list[str] = []
+    monkeypatch.setattr(compilation, "compile_beside", begun.append)
+    for module, expected in (
+        ("masked_subspace.label.somewhere", []),
+        ("masked_subspace.represent.x", [WARM_UP_BESIDE]),
+    ):
+        monkeypatch.setattr(compilation, "_said", set())
+        with compilation.compiling_is_said(beside=WARM_UP_BESIDE):
+            fresh_kernel(module)(1, 2)
+            fresh_kernel(module)(1.0, 2)
+        assert begun == expected
+
+
+def test_no_process_begins_on_one_core_or_without_an_interpreter(monkeypatch):
+    monkeypatch.setattr(compilation, "cpu_count", lambda: 1)
+    assert compilation.compile_beside(WARM_UP_BESIDE) is None
+    monkeypatch.setattr(compilation, "cpu_count", lambda: 2)
+    monkeypatch.setattr(sys, "executable", "")
+    assert compilation.compile_beside(WARM_UP_BESIDE) is None

@@ -14,7 +14,6 @@ from masked_subspace.bench import cases, extras, fits, measure, report
 from masked_subspace.bench.plain import plain_iterations
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.represent.model import AdmmSettings
-from reference import plain_admm
 
 
 @pytest.fixture(scope="module")
@@ -25,16 +24,27 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
     return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), np.repeat(np.arange(5), 60)
 
 
-@pytest.mark.parametrize("options", [{}, {"noise": 1.0, "outliers": 0.01}])
-def test_the_plain_solver_is_the_reference(rows, options):
+def test_two_plain_iterations_are_the_formulas_of_the_paper(rows):
+    """From zeros, with λ₁ and λ₂; entry by entry where a formula has entries."""
     X = rows[0][:80].astype(np.float64)
-    settings = AdmmSettings(1e-3, mask_weight=0.5, **options)
+    price, noise, outliers = 1e-3, 1.0, 0.01
+    settings = AdmmSettings(price, mask_weight=0.5, penalty=0.2, penalty_growth=1.5, noise=noise, outliers=outliers)
     prices = np.random.default_rng(1).uniform(0.5, 1.5, (80, 80))
-    steps = list(plain_iterations(X, settings, prices))
-    expected = plain_admm(X, settings, prices=prices)
-    assert len(steps) == expected.n_iter
-    assert steps[-1][1]
-    np.testing.assert_allclose(steps[-1][0], expected.Q, atol=1e-12)
+    first, second, *_, last = plain_iterations(X, settings, prices)
+    G, off_diagonal = X @ X.T, ~np.eye(80, dtype=bool)
+    np.testing.assert_allclose(first.Z, np.linalg.solve(G + 2 * 0.2 * np.eye(80), G).T, atol=1e-12)
+    np.testing.assert_allclose(first.C[~off_diagonal], 0)
+    C = 0.2 * first.Z / (0.5 * prices**2 + 0.2)
+    np.testing.assert_allclose(first.C[off_diagonal], C[off_diagonal], atol=1e-12)
+    np.testing.assert_array_equal(first.Q != 0, np.abs(first.Z) > np.sqrt(2 * price / 0.2))
+    R = X - first.Z @ X
+    np.testing.assert_allclose(first.noise, R / 3, atol=1e-12)
+    np.testing.assert_allclose(first.outliers, np.where(np.abs(2 * R / 3) > np.sqrt(0.02), 2 * R / 3, 0), atol=1e-12)
+    U1, U2, mu = 0.2 * (first.Z - first.C), 0.2 * (first.Q - first.Z), 0.3
+    right = (X - first.noise - first.outliers) @ X.T - U1 + mu * first.C + U2 + mu * first.Q
+    np.testing.assert_allclose(second.Z, np.linalg.solve(G + 2 * mu * np.eye(80), right.T).T, atol=1e-12)
+    np.testing.assert_allclose(second.Q[second.Q != 0], (second.Z - U2 / mu)[second.Q != 0], atol=1e-12)
+    assert last.change < settings.tol
 
 
 @pytest.mark.parametrize("mask", ["none", "labels", "array"])

@@ -27,10 +27,52 @@ def refused(capsys, code, *arguments):
     assert found == code
     error = capsys.readouterr().err
     assert "Traceback" not in error
-    if not error.startswith("usage:"):  # argparse shows the options, then says it
-        assert error.startswith("masked-subspace: ")
-        assert error.count("\n") == 1
+    assert error.startswith("masked-subspace: ")
+    assert error.count("\n") == 1
     return error
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "said"),
+    [
+        ("clutser x.csv -k 3", Exit.USAGE, "did you mean 'cluster'"),
+        ("sing", Exit.USAGE, "choose of cluster, demo, reproduce"),
+        ("cluster x.csv --clusterz 3", Exit.USAGE, "there is no option --clusterz (did you mean '--clusters'?)"),
+        ("cluster x.csv -k 3 --metod=bmsc", Exit.USAGE, "there is no option --metod (did you mean '--method'?)"),
+        (
+            "cluster x.csv -k 3 --scale standart",
+            Exit.USAGE,
+            "--scale: 'standart' is unknown (did you mean 'stand",
+        ),
+        ("cluster x.csv -k 3 --impute medan", Exit.USAGE, "did you mean 'median'"),
+        ("cluster x.csv -k atuo", Exit.USAGE, "did you mean 'auto'"),
+        ("cluster x.csv more.csv -k 3", Exit.USAGE, "unexpected 'more.csv'"),
+        ("cluster", Exit.USAGE, "required"),
+        ("--verson", Exit.USAGE, "did you mean '--version'"),
+        ("reproduce tabel1", Exit.USAGE, "did you mean 'table1'"),
+        ("data fetsh orl", Exit.USAGE, "did you mean 'fetch'"),
+        ("data fetch orll", Exit.USAGE, "did you mean 'orl'"),
+        ("completion bsh", Exit.USAGE, "did you mean 'bash'"),
+    ],
+)
+def test_a_mistyped_word_is_answered_with_the_nearest(capsys, typed, code, said):
+    error = refused(capsys, code, *typed.split())
+    assert said in error
+    assert "did you mean" in said or "did you mean" not in error
+
+
+def test_the_beginning_of_an_option_and_values_like_options_are_taken(digits, tmp_path, capsys):
+    asked = ["--clust", "2", "--meth=kmeans", "--no-rep", "--quiet", "--out", str(tmp_path / "o")]
+    assert main(["cluster", str(digits), *asked]) == 0
+    error = refused(capsys, Exit.INPUT, "cluster", "-k", "2", "--out", tmp_path / "o", "--", "--clusterz")
+    assert "--clusterz" in error
+
+
+def test_a_mistyped_column_is_answered_with_the_nearest(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("length,width,species\n1,2,a\n2,3,b\n3,5,a\n")
+    asked = ("cluster", tmp_path / "a.csv", "-k", 2, "--out", tmp_path / "o")
+    assert "did you mean 'species'" in refused(capsys, Exit.INPUT, *asked, "--label-column", "speces")
+    assert "did you mean 'width'" in refused(capsys, Exit.INPUT, *asked, "--features", "length,widht")
 
 
 def test_pairs_that_are_missing_a_folder_or_no_text(digits, tmp_path, capsys):

@@ -12,6 +12,7 @@ import pytest
 from masked_subspace.cli import main
 from masked_subspace.cli.exits import Exit
 from masked_subspace.experiments.publish import Request
+from masked_subspace.inputs.registry import FORMATS
 
 
 def test_output_may_be_cut_short_by_its_reader():
@@ -20,6 +21,14 @@ def test_output_may_be_cut_short_by_its_reader():
     done = subprocess.run(["bash", "-c", shell], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 0
     assert "Traceback" not in done.stderr
+
+
+def test_help_names_every_format_that_can_be_read(capsys):
+    with pytest.raises(SystemExit):
+        main(["cluster", "--help"])
+    shown = capsys.readouterr().out
+    assert {ending for one in FORMATS for ending in one.endings} <= set(shown.replace(",", " ").split())
+    assert "KINDS" not in shown
 
 
 def test_data_list_knows_all_sets(capsys):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine, make_blobs
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering, cluster_graph
 from masked_subspace.datasets import make_subspaces
@@ -81,3 +82,24 @@ def test_mistakes_are_said_before_work(seven):
         RMSC((9, 3)).fit(seven.data)
     with pytest.raises(ValueError, match="n_samples=210 should be >= n_clusters=300"):
         BMSC((2, 300)).fit(seven.data)
+
+
+@pytest.mark.filterwarnings("ignore:The clusters may not be real")
+@pytest.mark.parametrize("centers", [3, 6])
+def test_clouds_of_few_features_are_counted_by_their_gaps(centers):
+    X, _ = make_blobs(60 * centers, 3, centers=centers, cluster_std=0.8, random_state=2)
+    model = RMSC("auto", random_state=0, n_jobs=1).fit(X)
+    assert model.n_clusters_ == centers
+
+
+@pytest.mark.filterwarnings("ignore:The clusters may not be real")
+def test_tables_are_not_cut_into_cells():
+    wine = load_wine().data
+    model = RMSC("auto", random_state=0, n_jobs=1).fit((wine - wine.mean(axis=0)) / wine.std(axis=0))
+    assert model.n_clusters_ == 3  # agreement of looks alone took 17
+    assert all("separation" in record for record in model.n_clusters_scores_)
+    order = np.random.default_rng(0).permutation(len(wine))
+    permuted = RMSC("auto", random_state=0, n_jobs=1).fit(((wine - wine.mean(axis=0)) / wine.std(axis=0))[order])
+    assert permuted.n_clusters_ == 3
+    assert RMSC("auto", random_state=0, n_jobs=1).fit(load_iris().data).n_clusters_ <= 3  # 9 before
+    assert RMSC((4, 6), random_state=0, n_jobs=1).fit(load_iris().data).n_clusters_ in (4, 5, 6)

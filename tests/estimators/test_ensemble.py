@@ -22,7 +22,8 @@ def fitted(digits):
 
 def test_members_stay_inside_the_prior_and_differ(digits):
     rows = Preparation.learn(digits[0], VIEWS["plain"]).apply(digits[0])
-    members = draw_members(rows, 12, AdmmSettings(1.0), seed=3, rule=FirstStep(rows, 3))
+    rule = FirstStep(rows, 3)
+    members = draw_members(rows, 12, AdmmSettings(1.0), seed=3, rule=rule, links=(3, 4, 5))
     scale = mean_square(rows)
     penalties = np.array([m.settings.penalty for m in members]) / scale
     weights = np.array([m.settings.mask_weight for m in members]) / scale
@@ -30,7 +31,7 @@ def test_members_stay_inside_the_prior_and_differ(digits):
     assert 0.01 <= weights.min() < weights.max() <= 10**0.3
     assert {m.n_links for m in members} == {3, 4, 5}
     assert len({m.settings.sparsity for m in members}) == 12
-    again = draw_members(rows, 4, AdmmSettings(1.0), seed=3, first=8, weight_floor=1.0, rule=FirstStep(rows, 3))
+    again = draw_members(rows, 4, AdmmSettings(1.0), seed=3, first=8, weight_floor=1.0, rule=rule, links=(3, 4, 5))
     assert [m.settings.penalty for m in again] == [m.settings.penalty for m in members[8:]]
     assert min(m.settings.mask_weight for m in again) >= scale
 
@@ -89,7 +90,11 @@ def test_the_consensus_is_recorded(fitted, digits):
     assert len(fitted.member_labels_) == 18
     record = fitted.history_[-1]
     assert len(record["members"]) == 9
-    assert {"view", "sparsity", "penalty", "mask_weight", "n_links"} <= set(record["members"][0])
+    assert {"view", "lambda", "penalty", "mask_weight", "n_links"} <= set(record["members"][0])
+    # One name, one meaning: the round's sparsity is what came of the λ of its members.
+    assert "sparsity" not in record["members"][0]
+    Z = fitted.representation_matrix_
+    assert record["sparsity"] == Z.nnz / Z.shape[0]
     assert 0 < record["member_agreement"] <= 1
     assert fitted.certainty_.shape == (300,)
     assert 0 <= fitted.certainty_.min() <= fitted.certainty_.max() <= 1

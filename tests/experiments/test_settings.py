@@ -1,12 +1,23 @@
 """The TOML files: every cell of every table resolves to an estimator that accepts its parameters."""
 
 import json
+import tomllib
 
 import numpy as np
 import pytest
 
+from masked_subspace.experiments import settings as settings_module
 from masked_subspace.experiments.compute import cell_keys
-from masked_subspace.experiments.settings import SETTINGS, Cell, FitSetting, cells, paper_entry, paper_numbers, resolve
+from masked_subspace.experiments.settings import (
+    SETTINGS,
+    Cell,
+    FitSetting,
+    cells,
+    paper_entry,
+    paper_numbers,
+    paper_rows,
+    resolve,
+)
 from masked_subspace.experiments.settings import table_entry as entry_of
 from masked_subspace.registry import METHODS, SettingError, make_estimator
 
@@ -78,10 +89,28 @@ def test_restrictions_and_unknown_names():
         make_estimator("bmsc", 3, {"magic": 1}, 0)
 
 
-def test_the_papers_numbers_as_printed():
-    assert paper_numbers("table1", "mnist-1000", "rmsc")["accuracy"] == [60.32, 4.12]
-    assert paper_numbers("table2", "coil20", "rmsc")["accuracy"] == [91.94]
-    assert paper_numbers("table2", "usps-1000", "edsc") == {}
+INVENTED = """
+[table1.mnist-1000]
+rmsc = { accuracy = [61.5, 4.5], nmi = [62.5, 2.5] }
+[table2.coil20]
+rmsc = { accuracy = [12.5] }
+ssc = { accuracy = [10.5] }
+"""
+
+
+def test_numbers_of_the_paper_are_read_by_table_set_and_row(monkeypatch):
+    tables = settings_module._toml("tables")
+    read = {"tables": tables, "paper": tomllib.loads(INVENTED)}
+    monkeypatch.setattr(settings_module, "_toml", read.__getitem__)
+    assert paper_numbers("table1", "mnist-1000", "rmsc")["accuracy"] == [61.5, 4.5]
+    assert paper_numbers("table2", "coil20", "rmsc") == {"accuracy": [12.5]}
+    assert paper_numbers("table1", "coil20", "rmsc") == paper_numbers("table2", "coil20", "edsc") == {}
+    assert paper_rows("coil20") == {"rmsc": {"accuracy": [12.5]}, "ssc": {"accuracy": [10.5]}}
+    assert list(paper_rows("mnist-1000")) == ["rmsc"]
+    assert paper_rows("digits") == {}
+
+
+def test_in_the_papers_third_table_rounds_strengthen_pairs_of_one_class_and_weaken_others():
     pairs = paper_entry("table3")
     same = np.array(pairs["same_class"])
     assert (np.array(pairs["rmsc"])[same] > np.array(pairs["bmsc"])[same]).all()

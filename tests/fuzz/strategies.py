@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
 from masked_subspace.baselines import BDR, EDSC, LRR, LSR, SSC, SSCOMP, EnSC, NeighborGraph, SoftS3C
+from masked_subspace.label.graph import KINDS as AFFINITIES
 from masked_subspace.masks import LabelMask, NeighborMask
 
 # `make fuzz` sets it: cases of each property.
@@ -78,7 +79,7 @@ COMMON = st.fixed_dictionaries(
 )
 GRAPH = {
     "n_components": st.sampled_from([None, "auto", 1, 3, 50]),
-    "affinity": st.sampled_from(["top-k", "symmetric", "normalized", "shape-interaction"]),
+    "affinity": st.sampled_from(list(AFFINITIES)),
     "n_links": st.integers(1, 30),
     "cut": st.sampled_from(["auto", "spectral", "modularity"]),
 }

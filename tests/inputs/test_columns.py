@@ -90,7 +90,9 @@ def test_columns_can_be_dropped_and_wrong_names_are_said(tmp_path):
     path = write(tmp_path / "a.csv", a_table())
     assert read_samples(path, drop=("weight",)).feature_names == ("height",)
     for option in ("features", "drop"):
-        with pytest.raises(InputError, match=f"no column 'wait' .--{option}.; it has height, weight"):
+        with pytest.raises(
+            InputError, match=f"no column 'wait' .--{option}. .did you mean 'weight'..; it has height, weight"
+        ):
             read_samples(path, **{option: ("wait",)})
     with pytest.raises(InputError, match="no column 'wait'"):
         read_samples(path, name_column="wait")

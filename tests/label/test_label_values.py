@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
+from masked_subspace.distributed import spectral
+from masked_subspace.label import kmeans
 from masked_subspace.label.diffusion import CLUSTER_WEIGHT, DAMPING, cluster_weight, spread_labels
 from masked_subspace.label.eigen import leading_eigenpairs
 from masked_subspace.label.embedding import (
@@ -14,7 +16,7 @@ from masked_subspace.label.embedding import (
     vectors_to_weigh,
 )
 from masked_subspace.label.graph import affinity_matrix
-from masked_subspace.label.kmeans import ANCHOR_WEIGHT, _fill_empty, named_by_anchors, restarts_for
+from masked_subspace.label.kmeans import ANCHOR_WEIGHT, RESTARTS, RESTARTS_ON_SAMPLE, _fill_empty, named_by_anchors
 from masked_subspace.label.labeler import Evidence, attach_to_nearest, graph_with_pairs, label_graph
 from masked_subspace.masks.pairs import KnownPairs
 
@@ -144,7 +146,8 @@ def test_an_isolated_sample_follows_the_largest_cosine_of_either_sign():
 
 def test_constants_of_the_labelling_step():
     assert (ANCHOR_WEIGHT, DAMPING, CLUSTER_WEIGHT) == (0.1, 0.95, 10.0)
-    assert [restarts_for(n) for n in (1000, 20_000, 20_001, 200_001)] == [20, 20, 5, 2]
+    assert (RESTARTS, RESTARTS_ON_SAMPLE) == (20, 10)
+    assert (spectral._SAMPLE, spectral._SAMPLE_A_CLUSTER) == (kmeans._SAMPLE, kmeans._SAMPLE_A_CLUSTER)
     assert cluster_weight(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])) == (2 + 10) / (1 + 1)
 
 

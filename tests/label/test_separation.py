@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from masked_subspace import RMSC
-from masked_subspace.label.separation import inside_share, separation
+from masked_subspace.label.separation import Clouds, inside_share, separation
 
 
 def test_the_share_inside_is_0_by_chance_and_1_without_a_link_outside():
@@ -44,3 +44,12 @@ def test_a_cloud_in_the_plane_warns_and_groups_in_the_plane_do_not():
         warnings.simplefilter("error")
         model = RMSC(3, random_state=0).fit(X)
     assert model.structure_ > 0.5
+
+
+def test_clouds_are_drawn_once_and_judge_any_labels():
+    X, y = make_blobs(200, 3, centers=4, cluster_std=0.5, random_state=0)
+    X = X / X.std(axis=0)
+    clouds = Clouds.like(X)
+    assert clouds.excess(y) > 0.8
+    assert clouds.excess(np.random.default_rng(0).integers(0, 4, 200)) < 0
+    assert separation(X, y) == 1

@@ -106,7 +106,7 @@ def one_cluster(path: Path) -> None:
 def hostile(path: Path) -> None:
     names = [HOSTILE] * 60
     profile = {"cluster": "0", "features": [{"feature": HOSTILE, "here": 1.0, "rest": 0.0, "effect": 2.0}]}
-    run = grouped(60, 2, profiles=(profile, profile), call=HOSTILE, choices=({"view": HOSTILE, "score": 1.0},))
+    run = grouped(60, 2, profiles=(profile, profile), call=4 * HOSTILE, choices=({"view": HOSTILE, "score": 1.0},))
     classes = np.arange(60) % 2
     write_report(
         ReportContent(
@@ -115,7 +115,7 @@ def hostile(path: Path) -> None:
             {HOSTILE: HOSTILE},
             names,
             classes,
-            [HOSTILE, "b"],
+            [HOSTILE, "endless" * 20],
             runs=(run,),
             notes=(HOSTILE,),
             command=HOSTILE,
@@ -218,6 +218,24 @@ def test_fifty_thousand_samples_can_be_used(browser, pages):
             return performance.now() - start; })()"""
         )
         assert spent < 5_000  # on a busy machine; 0.1 s on a quiet one
+
+
+def test_nothing_to_paste_is_cut_off_and_long_names_leave_room(browser, pages):
+    for size in SIZES:
+        with opened(browser, pages("hostile"), size) as tab:
+            boxes = tab.locator("#paste textarea")
+            assert boxes.evaluate_all("all => all.map((one) => one.scrollHeight <= one.clientHeight)") == [True, True]
+            cell = tab.locator("#samples td.text[title^=endless]").first
+            assert cell.evaluate("one => one.clientWidth") < 400  # all of it takes 900
+            assert cell.get_attribute("title") == "endless" * 20
+
+
+def test_a_graph_without_iterations_is_said_so(browser, tmp_path):
+    record = {"objective": 0.0, "objective_trace": [0.0], "n_iter": 1, "converged": True}
+    write_report(ReportContent("Direct", runs=(grouped(30, 2, history=(record,)),)), tmp_path / "a.html")
+    with opened(browser, tmp_path / "a.html", "desktop") as tab:
+        said = tab.locator("#convergence-text").inner_text()
+    assert said == "The graph was computed directly, without iterations."
 
 
 def test_hostile_names_stay_text(browser, pages):

@@ -126,6 +126,7 @@ def test_unlike_samples_are_refused(table):
 
 def test_the_call_holds_what_differs_from_the_defaults():
     assert call_text(RMSC(5, random_state=0)) == "RMSC(n_clusters=5, random_state=0)"
+    assert call_text(RMSC((2, 5))) == "RMSC(n_clusters=(2, 5))"
     text = call_text(GMSC(5, soft_mask=np.zeros(3)))
     assert text == "GMSC(\n    n_clusters=5,\n    soft_mask=…,  # ndarray (3,)\n)"
     assert eval(call_text(RMSC(4, affinity="symmetric", n_links=7)), {"RMSC": RMSC}).get_params()["n_links"] == 7

@@ -50,6 +50,16 @@ def test_one_cluster_is_one_place():
     assert np.ptp(places, axis=0) == pytest.approx([0, 0])
 
 
+@pytest.mark.parametrize("embedding", [np.ones((40, 1)), np.linspace(-1, 1, 40)[:, None]])
+def test_the_map_of_one_cluster_shows_its_graph_and_not_a_spot_or_a_line(embedding):
+    ring = np.arange(40)
+    W = csr_array((np.ones(40), (ring, (ring + 1) % 40)), shape=(40, 40))
+    places = graph_map(csr_array(W + W.T), embedding, np.zeros(40, dtype=int))
+    assert np.ptp(places, axis=0).min() > 0.5
+    apart = distances(places, places)
+    assert apart[ring, (ring + 1) % 40].mean() < 0.5 * apart.mean()
+
+
 def test_principal_axes_are_ordered_and_their_signs_fixed():
     rng = np.random.default_rng(0)
     data = rng.standard_normal((200, 3)) * [1, 5, 2]

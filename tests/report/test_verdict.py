@@ -10,6 +10,8 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.report import run_from_estimator
 from masked_subspace.report.record import AGREEMENT, Run
 from masked_subspace.report.verdict import verdict
+from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
+from masked_subspace.rounds.mixtures import MIXTURES
 
 from .test_doubts import blocks
 
@@ -50,6 +52,13 @@ def test_a_structure_that_noise_cannot_reach_is_not_called_noise(run):
     assert found["tone"] == "fair"
     assert "more than noise" in found["headline"]
     assert not any("no such clusters" in step for step in found["next"])
+
+
+def test_the_verdict_and_the_warning_of_a_fit_have_one_limit(run):
+    for structure, tone in ((DOUBTFUL_STRUCTURE, "fair"), (DOUBTFUL_STRUCTURE - 0.01, "poor")):
+        found = verdict(replace(run, structure=structure))
+        assert found["tone"] == tone
+        assert f"below {DOUBTFUL_STRUCTURE} as a rule" in point(found, "How real")
 
 
 def test_a_method_is_advised_only_what_it_has(run):
@@ -96,7 +105,9 @@ def test_numbers_with_nearly_as_much_evidence_are_named(run):
     scores = tuple({"n_clusters": k, "score": score} for k, score in ((2, 0.5), (3, 0.8), (4, 0.79), (7, 0.7)))
     split = replace(run, n_clusters_scores=scores, n_clusters_candidates=(3, 4, 7))
     assert "The evidence is split: 4 and 7 have nearly as much; look at them too." in point(verdict(split), "How many")
+    assert "Look at 4 and 7 clusters too: nearly as much speaks for them." in verdict(split)["next"]
     alone = replace(run, n_clusters_scores=scores, n_clusters_candidates=(3,))
+    assert not any("nearly as much" in step for step in verdict(alone)["next"])
     assert point(verdict(alone), "How many").endswith("No other number comes near it.")
 
 
@@ -123,6 +134,22 @@ def test_the_records_of_the_judge_are_told_by_name():
     assert taken["views"][0] in told
     assert "the way" not in told
     assert f"{taken['score']:.2f} (its members agree to {taken['agreement']:.2f}" in told
+
+
+def test_mixtures_are_told_as_votes_and_not_as_views(run):
+    near = {"way": "near", "views": ["distance", "distance-standardized"], "cuts": ["spectral × 1"], "score": 0.4}
+    way = {**near, "way": "shared-mixture", "cuts": [], "score": 0.7, "taken": True}
+    told = point(verdict(replace(run, choices=(way, near))), "Which way")
+    assert told.startswith(
+        "The vote of Gaussian mixtures of one shape was taken from 2 that were judged without labels"
+    )
+    assert "distance" not in told
+
+
+def test_every_mixture_of_the_judge_has_words(run):
+    for name in MIXTURES:
+        told = point(verdict(replace(run, choices=({"way": name, "views": ["distance"], "score": 0.7},))), "Which way")
+        assert told.startswith("The vote of Gaussian mixtures"), name
 
 
 def test_the_closed_form_is_told_with_its_gap(run):

@@ -9,11 +9,14 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from masked_subspace import RMSC
+from masked_subspace._common.progress import SilentEvents
+from masked_subspace.estimators.base import Task
 from masked_subspace.masks.soft import LabelMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.nearest import NearestRepresenter
 from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds.mixtures import MIXTURES
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.views import VIEWS
 
@@ -78,7 +81,10 @@ def test_clouds_of_unequal_size_are_found_by_their_distances(seed):
         warnings.simplefilter("ignore")
         model = RMSC(4, random_state=0).fit(X)
         only_codes = RMSC(4, random_state=0, view="standardized").fit(X)
-    assert [one["way"] for one in model.choices_ if one["taken"]] == ["near"]
+    # Mixtures of the same samples may be clearer still; they see them as links by distance do.
+    assert next(one["way"] for one in model.choices_ if one["taken"]) in ("near", *MIXTURES)
+    near = next(way for way in model._judge(Task(X, None, False, 0, 1, SilentEvents())) if way.name == "near")
+    assert clustering_accuracy(y, near.labels) > 0.95
     assert clustering_accuracy(y, model.labels_) > 0.99
     assert clustering_accuracy(y, model.labels_) >= clustering_accuracy(y, only_codes.labels_)
     assert np.mean(model.predict(X) == model.labels_) > 0.99

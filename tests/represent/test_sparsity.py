@@ -80,7 +80,7 @@ def test_the_curve_serves_all_members(monkeypatch) -> None:
         sparsity, "solve_admm", lambda *arguments: (solves.append(arguments[1].penalty), solve(*arguments))[1]
     )
     rule = CandidateStep(X, find_candidates(X, 64), seed=0)
-    members = draw_members(X, 18, AdmmSettings(0.0), 0, rule=rule)
+    members = draw_members(X, 18, AdmmSettings(0.0), 0, rule=rule, links=(4,))
     assert len(solves) <= 60  # fourteen bisections for each were up to 252
     alone = CandidateStep(X, find_candidates(X, 64), seed=0)
     last = members[-1].settings

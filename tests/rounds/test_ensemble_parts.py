@@ -8,11 +8,13 @@ from masked_subspace._common.progress import SilentEvents
 from masked_subspace.label.labeler import Evidence
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
+from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.ensemble import (
     Ballot,
     Cut,
     Ensemble,
     Member,
+    Recipe,
     consensus,
     draw_members,
     neighbour_agreement,
@@ -46,7 +48,8 @@ def ballot():
 def ensemble(ballot):
     evidence = Evidence(np.eye(3)[TRUE], None, False, 1)
     cuts = [Cut("spectral"), Cut("modularity")]
-    return Ensemble([], None, 3, cuts, evidence, 0, 3.0, (4, 5), first_ballot=ballot)
+    recipe = Recipe(MaskedRepresenter(), n_clusters=3, n_members=None, links=(4, 5), cuts=cuts, mask_strength=3.0)
+    return Ensemble(recipe, [], evidence, first_ballot=ballot)
 
 
 def test_the_graph_of_the_consensus_is_the_mean_of_the_members(ballot, ensemble):
@@ -99,5 +102,5 @@ def test_members_are_drawn_from_the_prior_that_is_written_down():
         assert settings.mask_weight == pytest.approx(4 * 10 ** (-2 + 2.3 * u[2]))
         assert (settings.penalty_growth, settings.max_iter, settings.tol) == (2.0, 60, 1e-5)
         assert member.n_links == (3, 4, 5)[index % 3]
-    lifted = draw_members(rows, 9, template, 7, rule=NamedRule(), weight_floor=1.0)
+    lifted = draw_members(rows, 9, template, 7, rule=NamedRule(), links=(4,), weight_floor=1.0)
     assert min(one.settings.mask_weight for one in lifted) == 4

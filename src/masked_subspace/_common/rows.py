@@ -53,6 +53,15 @@ def row_blocks(n_samples: int, n_columns: int | None = None) -> Iterator[tuple[i
     return block_ranges(n_samples, rows_of_a_block(8 * (n_samples if n_columns is None else n_columns)))
 
 
+def on_one_scale(rows: FloatArray) -> FloatArray:
+    """Rows whose features have mean 0 and variance 1, in float64; constant features are 0."""
+    scaled = np.array(rows, dtype=np.float64)
+    scaled -= scaled.mean(axis=0)
+    deviation = scaled.std(axis=0)
+    scaled /= np.where(deviation > 0, deviation, 1)
+    return scaled
+
+
 def unit_rows(rows: FloatArray) -> FloatArray:
     """Rows scaled to unit length; zero rows stay zero."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)

@@ -1,6 +1,7 @@
 """Numba kernels of the batched elastic net: one sample's restricted problem, and the search for atoms it still lacks.
 
-All are serial and release the GIL: `elastic_net.py` runs one block of samples in each thread.
+Rows are copied entry by entry: assigning slices compiles five times as long. All are serial and release the GIL:
+`elastic_net.py` runs one block of samples in each thread.
 """
 
 # mypy: allow-untyped-defs, allow-untyped-calls
@@ -57,6 +58,14 @@ def _soft(value, threshold):
     if value < -threshold:
         return value + threshold
     return 0.0
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _count(values):
+    count = 0
+    for j in range(values.shape[0]):
+        count += values[j] != 0.0
+    return count
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"}, forceinline=True)
@@ -137,7 +146,8 @@ def _towards(gram, target, prices, ridge, coef, active):
         for a in range(count):
             step[a] -= coef[active[a]]
         return step, True
-    step[:] = 0.0
+    for b in range(count):
+        step[b] = 0.0
     for b in range(bad):
         step[b] = -matrix[bad, b]
     _solve_upper(matrix, step, bad)
@@ -146,7 +156,8 @@ def _towards(gram, target, prices, ridge, coef, active):
     for a in range(bad + 1):
         slope += prices[active[a]] * np.sign(coef[active[a]]) * step[a]
     if slope > 0.0 or (slope == 0.0 and coef[active[bad]] > 0.0):
-        step *= -1.0
+        for a in range(count):
+            step[a] = -step[a]
     return step, False
 
 
@@ -200,7 +211,9 @@ def solve_restricted(gram, target, prices, ridge, coef, tol):
     Coordinate descent finds the signs, a Cholesky solve for those signs ends it: exact, where descent alone would
     crawl on strongly correlated atoms. Returns the violation that is left.
     """
-    gradient = target.copy()
+    gradient = np.empty(coef.shape[0])
+    for j in range(coef.shape[0]):
+        gradient[j] = target[j]
     for j in range(coef.shape[0]):
         if coef[j] != 0.0:
             for k in range(coef.shape[0]):
@@ -213,7 +226,7 @@ def solve_restricted(gram, target, prices, ridge, coef, tol):
                 break
         # Every blocked step takes one atom out, so this ends; what it took out wrongly, the next sweep puts back.
         while not _sign_step(gram, target, prices, ridge, coef, gradient):
-            if np.count_nonzero(coef) == 0:
+            if _count(coef) == 0:
                 break
         violation = _restricted_violation(gradient, prices, ridge, coef)
         if violation <= tol:
@@ -246,16 +259,21 @@ def improve_block(rows: IntArray, samples: Samples, codes: Codes, tol: float) ->
         else:
             chosen = np.empty((count, dimension), dtype=dictionary.dtype)
             for a in range(count):
-                chosen[a] = dictionary[atoms[a]]
-            local[:] = np.dot(chosen, chosen.T)
+                for k in range(dimension):
+                    chosen[a, k] = dictionary[atoms[a], k]
+            products = np.dot(chosen, chosen.T)
+            for a in range(count):
+                for b in range(count):
+                    local[a, b] = products[a, b]
         prices = np.empty(count)
+        answer = np.empty(count)
         for a in range(count):
+            answer[a] = coef[i, a]
             total = 0.0
             for k in range(dimension):
                 total += dictionary[atoms[a], k] * targets[i, k]
             target[a] = total
             prices[a] = lasso[i] * (weights[i, atoms[a]] if has_weights else 1.0)
-        answer = coef[i, :count].copy()
         left[index] = solve_restricted(local, target, prices, ridge[i], answer, tol * lasso[i]) / lasso[i]
         kept = 0
         for a in range(count):
@@ -273,7 +291,8 @@ def residual_block(rows: IntArray, dictionary: FloatArray, targets: FloatArray, 
     support, coef, size = codes.support, codes.coef, codes.size
     for index in range(rows.shape[0]):
         i = rows[index]
-        out[index] = targets[i]
+        for k in range(dictionary.shape[1]):
+            out[index, k] = targets[i, k]
         for a in range(size[i]):
             weight = coef[i, a]
             atom = support[i, a]

@@ -84,7 +84,7 @@ def measure_plain(case: Case, X: FloatArray, y: Array, ours: SolverResult) -> Ro
                 step = next(iterations, None)
             if step is None:
                 break
-            Q = step[0]
+            Q = step.Q
             each.append(seconds["cpu"])
     if case.plain_iterations is not None:
         return {"plain_seconds": statistics.median(each) * ours.n_iter, "plain_sampled": len(each)}

@@ -146,7 +146,7 @@ def _content(job: _Job, X: Matrix) -> ReportContent:
     is_picture = samples.images_shape is not None
     own_graph = hasattr(fitted.estimator, "affinity_matrix_") and hasattr(fitted.estimator, "embedding_")
     return ReportContent(
-        title=f"{shown} in {n_clusters} clusters",
+        title=f"{shown} in {counted(n_clusters, 'cluster')}",
         subtitle=f"{name} on {samples.n_samples} samples of {samples.X.shape[1]} values",
         facts={
             "method": name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.cli.printing import say, say_json
@@ -16,7 +17,8 @@ def run(options: Namespace) -> int:
     if options.action == "fetch":
         unknown = [name for name in options.names if name not in DATASETS]
         if unknown:
-            raise CommandError(f"there is no data set {unknown[0]!r}; choose of {', '.join(DATASETS)}")
+            hint = did_you_mean(unknown[0], DATASETS)
+            raise CommandError(f"there is no data set {unknown[0]!r}{hint}; choose of {', '.join(DATASETS)}")
         found = [fetch(name, data_home=options.data_home, force=options.force) for name in options.names]
     else:
         found = list_datasets(data_home=options.data_home)

@@ -6,6 +6,8 @@ import argparse
 import math
 from pathlib import Path
 
+from masked_subspace._common.nearest_name import did_you_mean
+from masked_subspace.cli.mistyped import Parser
 from masked_subspace.registry import METHODS
 
 PARTS = ("table1", "table2", "table3", "figures", "all")
@@ -13,7 +15,7 @@ PARTS = ("table1", "table2", "table3", "figures", "all")
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of `masked-subspace`."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="masked-subspace",
         description="Masked subspace clustering: cluster data, look at the result, check the paper.",
         epilog="Exit codes: 0 done, 1 defect, 2 usage, 3 input, 4 output, 5 data set not to be had, "
@@ -32,11 +34,20 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _WithKinds(argparse.HelpFormatter):
+    """Puts the formats that can be read in the place of KINDS when help is shown: their list comes with scipy, for
+    which other commands and tab completion need not wait."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        from masked_subspace.inputs.registry import kinds
+
+        return (action.help or "").replace("KINDS", kinds())
+
+
 def _cluster(parser: argparse.ArgumentParser) -> None:
     parser.description = "Cluster the rows of a file, or the images of a folder, and write labels and a report."
-    parser.add_argument("file", type=_path, metavar="FILE",
-                        help=".npy, .npz, .csv, .tsv (also .gz), .parquet, .mtx, .mat, .h5ad, a folder of images or of "
-                        "trajectories, or - for standard input")  # fmt: skip
+    parser.formatter_class = _WithKinds
+    parser.add_argument("file", type=_path, metavar="FILE", help="KINDS, or - for standard input")
     parser.add_argument("-k", "--clusters", type=_clusters, required=True, metavar="K",
                         help="how many clusters: a number, a range like 2-9, or auto")  # fmt: skip
     names = f"{', '.join(METHODS)}, or package.module:Class of any clusterer"
@@ -170,7 +181,12 @@ def _clusters(text: str) -> int | str | tuple[int, int]:
     if text.strip().lower() == "auto":
         return "auto"
     low, dash, high = text.partition("-")
-    if not dash or not low:
+    if not low.isdecimal() or (dash and not high.isdecimal()):
+        wanted = "a whole number above 0, a range like 2-9, or auto"
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no number of clusters{did_you_mean(text, ['auto'])}; give {wanted}"
+        )
+    if not dash:
         return _positive(text)
     bounds = _positive(low), _positive(high)
     if bounds[0] >= bounds[1]:

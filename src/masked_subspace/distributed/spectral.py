@@ -19,8 +19,8 @@ PlacedSums = tuple[FloatArray, IntArray, float, FloatArray, float]
 
 # ‖Sv − λv‖ at which a vector is good enough, as in `label.embedding`.
 _TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
+# As in label/kmeans.py, which the client does not import: compiled code would take memory there (a test compares them).
 _SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 500
-_RESTARTS = 10
 _LLOYD_STEPS = 30
 _LLOYD_TOLERANCE = 1e-4  # mean squared move of the centres, in units of the rows' variance, as in scikit-learn
 
@@ -95,7 +95,47 @@ def cluster_blocks(
         best, moved = workers.keep([new, task(relative_move)(new, best, sums)])
         if workers.fetch([moved])[0] <= _LLOYD_TOLERANCE:
             break
-    return workers.keep([task(nearest_labels)(one, best) for one in rows])
+    labels = workers.keep([task(nearest_labels)(one, best) for one in rows])
+    return _none_empty(workers, labels, placed, n_clusters)
+
+
+def _none_empty(workers: Workers, labels: list[Result], placed: list[Result], n_clusters: int) -> list[Result]:
+    """Labels in which every cluster has a sample: where fewer than K rows differ, the largest clusters give some away.
+
+    Without this, whether equal rows fall to one centre or to two would be decided by rounding.
+    """
+    noted = [task(cluster_counts)(one, flags, n_clusters) for one, flags in zip(labels, placed, strict=True)]
+    counts = np.array(workers.fetch(noted))
+    moves: dict[int, list[tuple[int, int]]] = {}
+    for empty in np.flatnonzero(counts.sum(axis=0) == 0):
+        giver = int(counts.sum(axis=0).argmax())
+        part = int(counts[:, giver].argmax())
+        if counts[:, giver].sum() < 2:
+            break
+        moves.setdefault(part, []).append((giver, int(empty)))
+        counts[part, giver] -= 1
+        counts[part, empty] += 1
+    if not moves:
+        return labels
+    return workers.keep(
+        [
+            task(given_away)(one, flags, np.array(moves.get(p, []), dtype=np.int64).reshape(-1, 2))
+            for p, (one, flags) in enumerate(zip(labels, placed, strict=True))
+        ]
+    )
+
+
+def cluster_counts(labels: IndexArray, placed: BoolArray, n_clusters: int) -> IntArray:
+    """How many placed samples of a part each cluster has."""
+    return np.bincount(labels[placed], minlength=n_clusters)
+
+
+def given_away(labels: IndexArray, placed: BoolArray, moves: IntArray) -> IndexArray:
+    """For each move (from, to) the first placed sample of a cluster goes to another."""
+    labels = labels.copy()
+    for giver, taker in moves:
+        labels[np.flatnonzero(placed & (labels == giver))[0]] = taker
+    return labels
 
 
 def _shares(
@@ -122,10 +162,10 @@ def sampled_places(placed: BoolArray, count: int, seed: int, part: int) -> npt.N
 
 def best_centres(sample: list[FloatArray], n_clusters: int, seed: int) -> FloatArray:
     """Centres of the best of several restarts of k-means."""
-    from masked_subspace.label.kmeans import cluster_means, cluster_rows
+    from masked_subspace.label.kmeans import RESTARTS_ON_SAMPLE, cluster_means, cluster_rows
 
     rows = np.concatenate(sample).astype(np.float64)
-    labels = cluster_rows(rows, n_clusters, seed, _RESTARTS)
+    labels = cluster_rows(rows, n_clusters, seed, RESTARTS_ON_SAMPLE)
     return cluster_means(rows, labels, n_clusters)
 
 

@@ -94,7 +94,7 @@ def pick(array: Array, places: IntArray) -> Array:
 
 
 class Workers:
-    """The one place that talks to a `distributed.Client`."""
+    """Where the stages of this fit meet the `distributed.Client`: they hand over tasks and get results through it."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

@@ -49,6 +49,9 @@ _OF_SOME_FITS = (
     "noise_", "outliers_", "member_labels_", "choices_", "n_clusters_scores_", "n_clusters_candidates_",
 )  # fmt: skip
 
+# A first fit compiles the kernels of its representation; another process compiles those of the cut meanwhile.
+WARM_UP_BESIDE = "masked_subspace.label.warm_up:cut_small_graph"
+
 SHARED_CONSTRAINTS: Record = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "affinity": [StrOptions(set(KINDS))],
@@ -224,7 +227,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._forget_some_fits()
         task = Task(X, known, hard, seed, thread_count(self.n_jobs), events_of_estimator(self.verbose))
         # Threads are ours, over blocks and members; BLAS and OpenMP threads under them would fight for the same cores.
-        with limited_threads(1), compiling_is_said():
+        with limited_threads(1), compiling_is_said(beside=WARM_UP_BESIDE):
             fit = self._cluster(task)
             self._set_fitted(fit)
         self._warn_if_not_converged(fit.rounds.last.solution)
@@ -320,7 +323,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._preparation, self._rows = fit.preparation, fit.rows
         # Referred to, not copied: the subspaces are computed from them when they are first asked for.
         self._samples = fit.X.bare() if isinstance(fit.X, SparseSamples) else fit.X
-        self._subspaces, self._on_workers = None, False
+        self._subspaces, self._nearest, self._on_workers = None, None, False
         if fit.X is not None:
             self._seen = SeenRows.of(fit.X)
         self.view_: str = fit.preparation.view.name

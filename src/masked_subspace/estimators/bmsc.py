@@ -132,10 +132,11 @@ class BMSC(MaskedClusterer):
         from masked_subspace.distributed.fit import fit_distributed
 
         check_n_features(self, X, reset=True)
+        samples = cast("Any", X)  # a dask array, which MatrixLike does not know
         n_workers = len(client.scheduler_info()["workers"])
-        events_of_estimator(self.verbose).message(f"BMSC: {len(cast('Any', X))} samples on {n_workers} Dask workers")
+        events_of_estimator(self.verbose).message(f"BMSC: {len(samples)} samples on {n_workers} Dask workers")
         result = fit_distributed(
-            cast("Any", X),
+            samples,
             cast(int, self.n_clusters),
             client=client,
             sparsity=self.sparsity,

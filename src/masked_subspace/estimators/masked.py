@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from masked_subspace._common.content_order import content_order, drawn_by_content
+from masked_subspace._common.content_order import Positions, content_order, drawn_by_content
+from masked_subspace._common.rows import on_one_scale
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import limited_threads, thread_count
@@ -19,7 +20,6 @@ from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.calibration import Remembered, Sharpening
-from masked_subspace.estimators.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by, voters_of
 from masked_subspace.label.consensus import shares_of_votes, with_own_first
@@ -30,9 +30,11 @@ from masked_subspace.label.separation import separation
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
-from masked_subspace.rounds.judge import FEATURES_OF_A_TABLE, strength_of, yardsticks
+from masked_subspace.rounds.judge import gaps_of, strength_of, yardsticks
+from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
@@ -54,6 +56,12 @@ def _fitted_on_arrays(model: MaskedClusterer) -> bool:
     if isinstance(getattr(model, "_samples", None), SparseSamples):
         raise AttributeError("predict_proba is left out after a fit of sparse samples; memberships(X) is the same.")
     return True
+
+
+def rows_of_one_scale(X: FloatArray) -> tuple[FloatArray, Positions]:
+    """At most 1,000 samples with every feature on one scale, and where they stand."""
+    chosen = drawn_by_content(X, _SEPARATED, np.random.default_rng(0))
+    return on_one_scale(X[chosen]), chosen
 
 
 class MaskedClusterer(SelfExpressiveClusterer):
@@ -229,7 +237,10 @@ class MaskedClusterer(SelfExpressiveClusterer):
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
-            strength = strength_of(yardsticks(fit.X[chosen]), labels[chosen], self.n_clusters_)
+            some, gaps = fit.X[chosen], None
+            if fit.choices:
+                gaps = gaps_of(some)
+            strength = strength_of(yardsticks(some), labels[chosen], self.n_clusters_, gaps=gaps)
         structure = float(np.clip(agreed, 0, 1)) * strength * self._apart(fit)
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
@@ -250,12 +261,12 @@ class MaskedClusterer(SelfExpressiveClusterer):
         X, way = fit.X, next((record["way"] for record in fit.choices or [] if record["taken"]), None)
         if X is None or isinstance(X, SparseSamples) or X.shape[1] > FEATURES_OF_A_TABLE:
             return 1.0
-        if way not in ("near", "standardized") and not (way == "low-rank" and X.shape[1] < 2 * self.n_clusters_):
+        if way not in ("near", "standardized", *MIXTURES) and not (
+            way == "low-rank" and X.shape[1] < 2 * self.n_clusters_
+        ):
             return 1.0
-        chosen = drawn_by_content(X, _SEPARATED, np.random.default_rng(0))
-        rows = np.asarray(X[chosen], dtype=np.float64)
-        deviation = rows.std(axis=0)
-        return separation(rows / np.where(deviation > 0, deviation, 1), self._labels_of_all[chosen])
+        rows, chosen = rows_of_one_scale(X)
+        return separation(rows, self._labels_of_all[chosen])
 
     @available_if(_fitted_on_arrays)
     def predict_proba(self, X: MatrixLike) -> FloatArray:

@@ -15,7 +15,8 @@ from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
-from masked_subspace.estimators.voting import placed_by, voters_of
+from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_of
+from masked_subspace.label.nearest_subspace import NearestSubspace
 from masked_subspace.label.sparse_subspaces import SparseSubspace
 from masked_subspace.label.subspaces import Subspace, distances_to, subspaces_of
 from masked_subspace.metrics import adjusted_rand_index
@@ -45,6 +46,8 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _samples: FloatArray | SparseSamples | None  # as given to fit; None where that was a graph
     _seen: SeenRows
     _subspaces: list[Subspace] | None
+    _nearest: NearestSubspace | None
+    n_features_in_: int
     _on_workers = False  # fitted on a Dask cluster: `_rows` are some of the prepared samples, the others stayed there
 
     def _keep_anchors(self, result: DistributedResult) -> None:
@@ -53,7 +56,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         self._rows, self._labels_of_all = result.anchors.result()
         self._preparation = result.preparation.result()
         self._seen = SeenRows.of(np.empty((0, self._rows.shape[1]), dtype=self._rows.dtype))
-        self._samples, self._subspaces, self._on_workers = None, None, True
+        self._samples, self._subspaces, self._nearest, self._on_workers = None, None, None, True
 
     @property
     def _n_features_out(self) -> int:
@@ -92,14 +95,13 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         return X
 
     def _voters(self, X: FloatArray) -> csr_array:
-        """Row i: the shares of the training samples that rebuild row i of X."""
+        """Row i: the shares of the training samples that rebuild row i of X, or that are nearest to it."""
+        n_threads = thread_count(self.n_jobs)
         with limited_threads(1):
-            return voters_of(
-                self._rows,
-                self._preparation.apply(X),
-                n_candidates=self.n_candidates,
-                n_threads=thread_count(self.n_jobs),
-            )
+            new_rows = self._preparation.apply(X)
+            if self._preparation.view.by_distance and isinstance(self._rows, np.ndarray):
+                return nearest_voters(self._rows, new_rows, n_threads=n_threads)
+            return voters_of(self._rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads)
 
     def _placed(self, X: FloatArray, of_training: FloatArray, voted: FloatArray) -> FloatArray:
         """Rows of `of_training` for samples that `fit` has seen; means of `voted` over the voters of the others."""
@@ -118,9 +120,11 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         X : array-like of shape (n_new, n_features)
             Samples as rows, with the features of those of `fit`.
         method : {"vote", "subspace"}, default="vote"
-            "vote": each sample is rebuilt from the training samples, and they vote with the size of their
-            coefficients; a sample of `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its
-            label −1. "subspace": the cluster whose subspace is nearest, also for samples of `fit`.
+            "vote": each sample is rebuilt from the training samples, and they vote with their parts of it (the nearest
+            vote where `fit` linked samples by distance); a sample of
+            `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its label −1. "subspace": the
+            cluster whose subspace is nearest in the view of the fit, also for samples of `fit`. There a cluster keeps
+            the directions of `subspaces_` or fewer, by which of the two tells left-out training samples better.
 
         Returns
         -------
@@ -150,8 +154,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         self._refuse_graph("predict" if method == "vote" else f"predict(method={method!r})")
         X = self._checked_new(X)
         if method == "subspace":
-            nearest: IntArray = distances_to(X, self._fitted_subspaces()).argmin(axis=1).astype(self.labels_.dtype)
-            return nearest
+            return self._nearest_subspace().labels(self._preparation.apply(X)).astype(self.labels_.dtype)
         known = self._seen.find(X)
         labels: IntArray = self._labels_of_all[np.maximum(known, 0)]
         new = np.flatnonzero(known < 0)
@@ -167,7 +170,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         """Where samples lie in the embedding that was cut.
 
         A sample of `fit` has its row of `embedding_`. A new one lies at the mean of the training samples that rebuild
-        it, weighted by the size of their coefficients; where the rows of `embedding_` are directions, of unit length,
+        it, weighted by their parts of it; where the rows of `embedding_` are directions, of unit length,
         so is its row.
 
         Parameters
@@ -245,6 +248,18 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
                 samples = self._samples if isinstance(self._samples, SparseSamples) else np.asarray(self._samples)
                 self._subspaces = subspaces_of(samples, self._labels_of_all, int(self._labels_of_all.max()) + 1)
         return self._subspaces
+
+    def _nearest_subspace(self) -> NearestSubspace:
+        """Learnt when first asked for."""
+        if self._nearest is None:
+            rows = self._rows
+            # Directions of noise are counted among all features: coordinates of sparse rows are fewer than those.
+            turned = self._preparation.view.whitening > 0
+            width = rows.shape[1] if turned else self._preparation.n_columns(self.n_features_in_)
+            with limited_threads(1):
+                n_clusters = int(self._labels_of_all.max()) + 1
+                self._nearest = NearestSubspace.learn(rows, self._labels_of_all, n_clusters, width)
+        return self._nearest
 
     def score(self, X: MatrixLike, y: object = None) -> float:  # noqa: ARG002
         """How well the clusters describe samples, without labels: higher is better, 1 is best.

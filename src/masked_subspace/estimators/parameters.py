@@ -56,7 +56,9 @@ PARAMETERS: dict[str, Parameter] = {
     "members": Parameter(
         [_COUNT, _AUTO],
         'int or "auto"',
-        'How many label-free settings vote; 1 is the paper\'s RMSC. "auto": 1 if `sparsity` is a number, else 9.',
+        "How many graphs vote: of several views with several numbers of links or, where `view` is given, of several "
+        'settings. 1 is the paper\'s RMSC. "auto": 1 if `sparsity` is a number, else 9; where `view` is "auto" and '
+        "clusters have 90 samples or more, two wider graphs of each view vote too (15 of three views).",
     ),
     "sparsity": Parameter(
         [_NOT_NEGATIVE, _AUTO],
@@ -64,13 +66,13 @@ PARAMETERS: dict[str, Parameter] = {
         'λ, the price of one nonzero of Z. "auto": from the samples alone. The dense solver takes the λ that keeps six '
         "entries a row in its first step, of which the later steps make more (30 to 100 on images and tables); the "
         "sparse solver the λ that leaves about 24 of its candidates in the end. The graph keeps `n_links` of them. "
-        "Several members draw theirs from a prior.",
+        "Several members have the same rule in each view; where `view` is given, each draws a level of its own.",
     ),
     "mask_weight": Parameter(
         [_NOT_NEGATIVE, _AUTO],
         'float or "auto"',
         'γ, the weight of the soft-mask term; 1 is the paper with rows as given, "auto" a hundredth of the mean '
-        "squared row norm. Several members draw theirs from a prior.",
+        "squared row norm. Several members have that too; where `view` is given, each draws one of its own.",
     ),
     "mask_strength": Parameter(
         [Interval(Real, 1, None, closed="left")],
@@ -225,7 +227,8 @@ n_iter_ : int
 n_rounds_ : int
     Rounds of Algorithm 2.
 history_ : list of dict
-    One record a round: objective, residuals, mask change, sparsity, seconds.
+    One record a round: objective, residuals, mask change, sparsity (nonzeros a row of Z), seconds. With several members
+    also `members`, one record a graph: view, lambda, penalty, mask_weight, n_links, links.
 round_affinities_ : list of csr_array of shape (n_samples, n_samples)
     The graph of each round.
 round_labels_ : list of ndarray of shape (n_samples,)

@@ -14,47 +14,40 @@ from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed, Record
 from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.defaults import (
+from masked_subspace.estimators.masked import MaskedClusterer, rows_of_one_scale
+from masked_subspace.estimators.parameters import described
+from masked_subspace.label.labeler import NumberWanted
+from masked_subspace.label.number_of_clusters import Cells, Number, number_of_clusters
+from masked_subspace.masks.resolve import first_soft_mask
+from masked_subspace.masks.soft import Orientation
+from masked_subspace.rounds.defaults import (
     CONSENSUS_STRENGTH,
     GRAPHS_OF_ONE_VIEW,
     JUDGED_A_CLUSTER,
     JUDGED_SAMPLES,
-    LINKS_OF_MEMBERS,
-    LINKS_OF_SMALL_CLUSTERS,
+    MEMBER_TOL,
     MEMBERS,
     NUMBERED_SAMPLES,
     ONE_VIEW_FROM,
     ROUNDS_OF_ONE,
     ROUNDS_OF_ONE_VIEW,
     SETTLED,
-    WIDER_LINKS,
 )
-from masked_subspace.estimators.masked import MaskedClusterer
-from masked_subspace.estimators.parameters import described
-from masked_subspace.label.labeler import NumberWanted
-from masked_subspace.label.number_of_clusters import Number, number_of_clusters
-from masked_subspace.masks.resolve import first_soft_mask
-from masked_subspace.masks.soft import Orientation
-from masked_subspace.rounds.ensemble import Cut
+from masked_subspace.rounds.ensemble import Cut, Ensemble, Recipe
 from masked_subspace.rounds.judge import (
-    FINER_FROM,
-    FINEST_FROM,
     Family,
-    Recipe,
     Way,
+    agreement,
     cuts_for,
     families_of,
     family_of,
     judged_ways,
+    links_for,
+    wider_links_for,
     yardsticks,
 )
-from masked_subspace.rounds.low_rank import (
-    CLEAR_GAP,
-    ClosedForm,
-    Rank,
-    clearest_cuts,
-    number_of_low_rank,
-)
+from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
+from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, voting
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import Preparation
@@ -85,9 +78,10 @@ class RMSC(MaskedClusterer):
     until the mask stops changing, ψ = 1/β for two samples of one cluster and β for others.
 
     With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, GraphLabeler, LabelPsi)`, and with
-    one round `GMSC`. With several members (the default) every round represents the data in several views and settings,
-    and both the mask and the labels come from their agreement. Which family of views suits the data is judged without
-    labels; data of low rank, such as motions, get a closed form: the graph of their leading directions.
+    one round `GMSC`. With several members (the default) every round represents the data in several views (in several
+    settings, where `view` is given), and both the mask and the labels come from their agreement. Which family of views
+    suits the data is judged without labels; data of low rank, such as motions, get a closed form: the graph of their
+    leading directions.
 
     Parameters
     ----------
@@ -97,7 +91,7 @@ class RMSC(MaskedClusterer):
     ----------
     {attributes}
     member_labels_ : list of ndarray of shape (n_samples,)
-        What each member voted, with several members.
+        With several members, one entry a vote: every cut of every graph, graph by graph.
     choices_ : list of dict
         One record for each way that was judged: views, cuts, agreement, strength, score, taken; `directions` where
         whitened views of many sparse samples would have their leading directions only.
@@ -209,14 +203,14 @@ class RMSC(MaskedClusterer):
         ]
         if unused:
             warnings.warn(
-                f"{', '.join(unused)} has no effect with {self._n_members()} members, which draw their settings from "
-                "a prior; set members=1 to use it.",
+                f"{', '.join(unused)} has no effect with {self._n_members()} members, which have settings of "
+                "their own; set members=1 to use it.",
                 UserWarning,
                 stacklevel=4,
             )
 
     def _remedy(self) -> str:
-        return super()._remedy() if self._n_members() == 1 else f"tol (now {max(1e-5, self.tol)})"
+        return super()._remedy() if self._n_members() == 1 else f"tol (now {max(MEMBER_TOL, self.tol)})"
 
     def _cluster(self, task: Task) -> Fit:
         if self._n_members() == 1:
@@ -233,24 +227,25 @@ class RMSC(MaskedClusterer):
         low, high = self._bounds
         if low == high:
             return None, None
-        motions = None
         if self.view == "low-rank" or (self.view == "auto" and self.normalize and self._leaves_the_model_open()):
             only_if_low = self.view == "auto"
             motions = number_of_low_rank(task.X, low, high, task.seed, only_if_low=only_if_low)
             if motions is not None:
                 return motions, None
         seen = self._see(task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
-        links = [family.links() for family in seen.families]
+        codes = [family.absolute_codes() for family in seen.families]
+        samples, order, cells = yardsticks(seen.X), content_order(seen.X), self._cells(seen)
         number = number_of_clusters(
-            links,
-            low,
-            high,
-            task.seed,
-            samples=yardsticks(seen.X),
-            order=content_order(seen.X),
-            n_threads=task.n_threads,
+            codes, low, high, task.seed, samples=samples, order=order, cells=cells, n_threads=task.n_threads
         )
         return number, seen
+
+    def _cells(self, seen: _Seen) -> Cells | None:
+        """Of a table what tells clusters from cells of one cloud; None for other data."""
+        families = [place for place, one in enumerate(seen.families) if one.name in ("near", "standardized")]
+        if not families or isinstance(seen.X, SparseSamples) or seen.X.shape[1] > FEATURES_OF_A_TABLE:
+            return None
+        return Cells(*rows_of_one_scale(seen.X), families)
 
     def _cluster_into(self, task: Task, seen: _Seen | None) -> Fit:
         """K clusters; `seen` is what was represented while K was looked for."""
@@ -261,18 +256,34 @@ class RMSC(MaskedClusterer):
         ranks = None
         if self._leaves_the_model_open():
             ranks = clearest_cuts(task.X, self.n_clusters_, task.seed, asked=False)
+        closed = None
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
-            return self._closed_form(task, ranks, [])
+            closed = self._closed_form(task, ranks, [])
+            if not self._may_be_clouds(task.X):
+                return closed
         ways = self._judge(task, seen)
         taken = ways[0]
-        records = [way.record(way is taken, self._cuts(len(task.X))) for way in ways]
+        wins = closed is not None and self._score(closed, taken, task) >= taken.score
+        records = [way.record(way is taken and not wins, self._cuts(len(task.X))) for way in ways]
+        if closed is not None and wins:
+            return replace(closed, choices=[*(closed.choices or []), *records])
         if isinstance(task.X, SparseSamples):
             for record, way in zip(records, ways, strict=True):
                 record |= directions_kept(task.X, way.views)
         if ranks is not None:
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
         task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, strength {taken.strength:.2f})")
-        return self._ensemble(task, taken.views, taken if len(task.X) == len(taken.ballot.votes[0]) else None, records)
+        return self._ensemble(task, taken.views, taken, records)
+
+    def _may_be_clouds(self, X: FloatArray) -> bool:
+        """Whether X is a table with fewer features than K planes have directions: a clear gap may be that of clouds."""
+        return bool(X.shape[1] <= FEATURES_OF_A_TABLE and X.shape[1] < 2 * self.n_clusters_)
+
+    def _score(self, closed: Fit, way: Way, task: Task) -> float:
+        """The score of the closed form by the measures with which `way` was judged, on the samples that were."""
+        last = closed.rounds.last
+        judged = drawn_by_content(task.X, len(way.labels), np.random.default_rng(task.seed))
+        return agreement(last.votes) * way.strength_of(last.labeling.labels[judged])
 
     def _leaves_the_model_open(self) -> bool:
         """Whether nothing was asked for that only Algorithm 1 has: noise, outliers, masks, affine rows."""
@@ -298,15 +309,9 @@ class RMSC(MaskedClusterer):
     def _cuts_of_graph(self, n_samples: int) -> list[Cut]:
         return self._cuts(n_samples) if self._n_members() > 1 else super()._cuts_of_graph(n_samples)
 
-    def _links(self, n_samples: int) -> tuple[int, ...]:
-        middle = self.n_links
-        if isinstance(middle, str):
-            middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * self.n_clusters_ else LINKS_OF_SMALL_CLUSTERS
-        return max(1, middle - 1), middle, middle + 1
-
     def _wider_links(self, n_samples: int) -> tuple[int, ...]:
-        asked = isinstance(self.n_links, str) and isinstance(self.members, str)
-        return WIDER_LINKS if asked and n_samples >= FINEST_FROM * self.n_clusters_ else ()
+        left_open = isinstance(self.n_links, str) and isinstance(self.members, str)
+        return wider_links_for(n_samples, self.n_clusters_) if left_open else ()
 
     def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
@@ -314,16 +319,16 @@ class RMSC(MaskedClusterer):
             # Members share candidates and their products, which makes each of them cheap (docs/findings/accuracy.md).
             representer.set_params(solver="sparse")
         return Recipe(
-            representer,
-            self.n_clusters_,
-            self._n_members(),
-            self._links(n_samples),
-            self._cuts(n_samples),
-            CONSENSUS_STRENGTH,
-            self.affinity,
-            self.n_components,
-            seed,
-            self.normalize,
+            representer=representer,
+            n_clusters=self.n_clusters_,
+            n_members=self._n_members(),
+            links=links_for(self.n_links, n_samples, self.n_clusters_),
+            cuts=self._cuts(n_samples),
+            mask_strength=CONSENSUS_STRENGTH,
+            affinity=self.affinity,
+            n_components=self.n_components,
+            seed=seed,
+            normalize=self.normalize,
         )
 
     def _one_view(self) -> View:
@@ -354,8 +359,10 @@ class RMSC(MaskedClusterer):
 
         return _Seen(X, families_of(X, recipe, evidence, task.events, permitted=permitted))
 
-    def _ensemble(self, task: Task, views: Sequence[View], way: Way | None, choices: list[Record]) -> Fit:
+    def _ensemble(self, task: Task, views: Sequence[View], taken: Way | None, choices: list[Record]) -> Fit:
         """Members of these views; the first ballot is the judge's where it saw all samples."""
+        mixture = taken.name if taken is not None and taken.name in MIXTURES else None
+        way = taken if taken is not None and len(task.X) == len(taken.ballot.votes[0]) else None
         cleaned, outliers = self._without_outliers(task)
         X, recipe = cleaned, self._recipe(len(cleaned), task.seed)
         one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
@@ -366,12 +373,16 @@ class RMSC(MaskedClusterer):
         rows = preparation.apply(X)
         refuse_vanished(rows)
         if way is not None and outliers is None and self.init is None and not task.hard:
-            ballot = way.ensemble.widened(way.ballot, self._wider_links(len(X)))
+            ballot = way.ballot if mixture else way.ensemble.widened(way.ballot, self._wider_links(len(X)))
             ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
         else:
             if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
                 recipe = replace(recipe, n_members=None, links=(*recipe.links, *self._wider_links(len(X))))
-            ensemble, way = recipe.ensemble(X, views, task.evidence(rows), one_setting=one_setting), None
+            ensemble, way = Ensemble.of(recipe, X, views, task.evidence(rows), one_setting=one_setting), None
+            if mixture:
+                votes = mixture_votes(X, self.n_clusters_, mixture, task.seed)
+                ensemble, ballot = voting(ensemble, ensemble.represent(1, None, task.events), votes)
+                ensemble = replace(ensemble, first_ballot=ballot)
         mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
         usual = 1 if one_setting else ROUNDS_OF_ONE_VIEW
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds

@@ -91,6 +91,12 @@ def paper_numbers(table: str, dataset: str, row: str) -> Record:
     return dict(_toml("paper").get(table, {}).get(dataset, {}).get(row, {}))
 
 
+def paper_rows(dataset: str) -> dict[str, Record]:
+    """What the paper prints for each method on a data set, in whichever of its tables the set stands."""
+    tables = [_toml("paper").get(table, {}) for table in table_names()]
+    return {row: dict(numbers) for table in tables for row, numbers in table.get(dataset, {}).items()}
+
+
 def paper_entry(part: str) -> Record:
     """Numbers of the paper that are not cells (Table 3, Figure 1)."""
     return dict(_toml("paper")[part])

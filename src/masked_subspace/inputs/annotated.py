@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import issparse
 
+from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import (
     LABEL_NAMES,
@@ -47,7 +48,10 @@ def read(source: Source) -> Samples:
         known = [str(name) for name in cells.obs.columns]
         label = source.options.label_column or next((name for name in known if name.lower() in LABEL_NAMES), None)
         if label is not None and label not in known:
-            raise InputError(f"{source.shown} has no obs column {label!r} (--label-column); it has {listed(known, 20)}")
+            hint = did_you_mean(label, known)
+            raise InputError(
+                f"{source.shown} has no obs column {label!r} (--label-column){hint}; it has {listed(known, 20)}"
+            )
         truth = None if label is None else [str(value) for value in cells.obs[label]]
     columns = (
         *(Column(gene, "feature") for gene in genes),

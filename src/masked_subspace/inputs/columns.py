@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace.inputs.samples import LABEL_NAMES, Column, InputError, ReadOptions
 from masked_subspace.inputs.text import clean_text, listed
 
@@ -139,7 +140,8 @@ def _position(name: str | None, known: Sequence[str], option: str, shown: str) -
 
 
 def _no_column(name: str, known: Sequence[str], option: str, shown: str) -> InputError:
-    return InputError(f"{shown} has no column {clean_text(name)!r} ({option}); it has {listed(list(known), 20)}")
+    hint = did_you_mean(name, known)
+    return InputError(f"{shown} has no column {clean_text(name)!r} ({option}){hint}; it has {listed(list(known), 20)}")
 
 
 def _labels(known: Sequence[str], options: ReadOptions, shown: str, taken: set[int]) -> int | None:

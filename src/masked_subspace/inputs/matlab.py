@@ -10,6 +10,7 @@ import numpy as np
 from scipy.io import loadmat, whosmat
 from scipy.sparse import issparse
 
+from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace._common.types import Array, Matrix, Record
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.matlab_tags import check_claims
@@ -60,7 +61,8 @@ def read(source: Source) -> Samples:
     found = variables(source.path, shown, source.limit(ARRAY_BYTES))
     label = options.label_column or next((name for name in found if name.lower() in LABEL_NAMES), None)
     if label is not None and label not in found:
-        raise InputError(f"{shown} has no variable {label!r} (--label-column); it has {listed(list(found), 20)}")
+        hint = did_you_mean(label, found)
+        raise InputError(f"{shown} has no variable {label!r} (--label-column){hint}; it has {listed(list(found), 20)}")
     matrices = [name for name, shape in found.items() if len(shape) == 2 and min(shape) > 1 and name != label]
     data = next((name for name in _DATA_NAMES if name in matrices), matrices[0] if len(matrices) == 1 else None)
     if data is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace._common.types import Array
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.npy import from_array
@@ -76,8 +77,9 @@ def _with_shape(samples: Samples, shape: Array) -> Samples:
 
 def _with_labels(samples: Samples, archive: ZippedArrays, key: str) -> Samples:
     if key not in archive:
+        hint = did_you_mean(key, archive.keys)
         raise InputError(
-            f"{archive.shown} has no array {key!r} (--label-column); it has {listed(list(archive.keys), 20)}"
+            f"{archive.shown} has no array {key!r} (--label-column){hint}; it has {listed(list(archive.keys), 20)}"
         )
     labels, shown = archive.read(key), clean_text(key)
     if labels.shape == (samples.n_samples, 1):

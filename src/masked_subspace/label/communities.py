@@ -38,14 +38,16 @@ def find_communities(W: csr_array, resolution: float, order: IntArray) -> IndexA
 def _leiden(indptr, indices, data, gamma, order):  # type: ignore[no-untyped-def]
     n = len(indptr) - 1
     samples = (indptr, indices, data, order)
-    member = np.arange(n).astype(np.int32)  # node of the present level for each sample
+    member = np.empty(n, np.int32)  # node of the present level for each sample
+    community = np.empty(n, np.int32)
     degree = np.zeros(n)
+    total = 0.0
     for i in range(n):
+        member[i] = community[i] = i
         for e in range(indptr[i], indptr[i + 1]):
             degree[i] += data[e]
-    total = degree.sum()
+        total += degree[i]
     sample_degree = degree
-    community = np.arange(n).astype(np.int32)
     if total <= 0:
         return community
     for _ in range(_LEVELS):
@@ -62,12 +64,12 @@ def _leiden(indptr, indices, data, gamma, order):  # type: ignore[no-untyped-def
         start = np.zeros(parts, np.int32)
         for i in range(size):
             start[part[i]] = community[i]
-        first = np.full(parts, -1, np.int32)
-        new_order = np.zeros(parts, np.int32)
+        found = np.zeros(parts, np.bool_)
+        new_order = np.empty(parts, np.int32)
         seen = 0
         for i in order:
-            if first[part[i]] < 0:
-                first[part[i]] = seen
+            if not found[part[i]]:
+                found[part[i]] = True
                 new_order[seen] = part[i]
                 seen += 1
         indptr, indices, data, degree = _aggregate(indptr, indices, data, degree, part, parts)
@@ -94,8 +96,10 @@ def _move(indptr, indices, data, degree, price, order, community):  # type: igno
         tot[community[i]] += degree[i]
     weight = np.zeros(n)
     near = np.empty(n, np.int32)
-    queue = order.copy()
-    waiting = np.ones(n, np.bool_)
+    queue = np.empty(n, np.int32)
+    waiting = np.empty(n, np.bool_)
+    for i in range(n):
+        queue[i], waiting[i] = order[i], True
     head, length, moved = 0, n, False
     while length > 0:
         i = queue[head]
@@ -141,9 +145,11 @@ def _move(indptr, indices, data, degree, price, order, community):  # type: igno
 def _refine(indptr, indices, data, degree, price, order, community):  # type: ignore[no-untyped-def]
     """Connected parts of each community: a sample alone joins the part of its community that gains most."""
     n = len(order)
-    part = np.arange(n).astype(np.int32)
-    tot = degree.copy()
-    alone = np.ones(n, np.bool_)
+    part = np.empty(n, np.int32)
+    tot = np.empty(n)
+    alone = np.empty(n, np.bool_)
+    for i in range(n):
+        part[i], tot[i], alone[i] = i, degree[i], True
     weight = np.zeros(n)
     near = np.empty(n, np.int32)
     for i in order:
@@ -179,7 +185,12 @@ def _refine(indptr, indices, data, degree, price, order, community):  # type: ig
 @njit(cache=True, nogil=True)
 def _renumber(labels):  # type: ignore[no-untyped-def]
     """Labels become 0, 1, … in the order of their first sample, in place; returns how many there are."""
-    name = np.full(labels.max() + 1, -1, np.int32)
+    largest = 0
+    for i in range(len(labels)):
+        largest = max(largest, labels[i])
+    name = np.empty(largest + 1, np.int32)
+    for c in range(largest + 1):
+        name[c] = -1
     count = 0
     for i in range(len(labels)):
         if name[labels[i]] < 0:
@@ -198,7 +209,9 @@ def _aggregate(indptr, indices, data, degree, part, parts):  # type: ignore[no-u
         start[part[i] + 1] += 1
     for p in range(parts):
         start[p + 1] += start[p]
-    fill = start[:-1].copy()
+    fill = np.empty(parts, np.int64)
+    for p in range(parts):
+        fill[p] = start[p]
     nodes = np.empty(n, np.int32)
     for i in range(n):
         nodes[fill[part[i]]] = i
@@ -227,4 +240,4 @@ def _aggregate(indptr, indices, data, degree, part, parts):  # type: ignore[no-u
             weight[near[t]] = 0
             at += 1
         new_indptr[p + 1] = at
-    return new_indptr, new_indices[:at].copy(), new_data[:at].copy(), new_degree
+    return new_indptr, new_indices[:at], new_data[:at], new_degree

@@ -16,11 +16,11 @@ from masked_subspace._common.rows import row_blocks, unit_rows
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import Array, FloatArray, Matrix
 
+# Links a sample keeps in the graph of one representation (docs/findings/accuracy.md, "top-k"); how many the members of
+# an ensemble keep stands in rounds/defaults.py.
+LINKS = 5
 # Every kind and what it makes of Z, or of C, the absolute values of Z, for docstrings. A new one is an entry here and a
 # branch of `affinity_matrix`.
-# Links a sample keeps in the graph of one representation (docs/findings/accuracy.md, "top-k"); how many the members of
-# an ensemble keep stands in estimators/defaults.py.
-LINKS = 5
 KINDS: dict[str, str] = {
     "top-k": "divides each row of C by its largest entry and keeps the `n_links` largest of them",
     "symmetric": "is (C + Cᵀ)/2, as the paper has it",
@@ -113,25 +113,29 @@ def keep_largest(links: csr_array, k: int) -> csr_array:
     """The k largest entries of each row; of equal ones the first."""
     if k < 1:
         raise ValueError(f"n_links is {k!r}; it must be ≥ 1.")
-    keep = _largest_of_rows(links.data, links.indptr, k)
+    keep = np.zeros(links.nnz, dtype=np.bool_)
+    _largest_of_rows(links.data.astype(np.float64, copy=False), links.indptr.astype(np.int64, copy=False), k, keep)
     indptr = np.concatenate([[0], np.cumsum(keep)])[links.indptr]
     return csr_array((links.data[keep], links.indices[keep], indptr), shape=links.shape)
 
 
 @njit(cache=True)
-def _largest_of_rows(  # type: ignore[no-untyped-def]
-    data, indptr, k
-):
-    keep = np.zeros(len(data), dtype=np.bool_)
+def _largest_of_rows(data, indptr, k, keep):  # type: ignore[no-untyped-def]
+    largest = np.empty(k, np.int64)  # where they stand, the largest first
     for i in range(len(indptr) - 1):
-        start, stop = indptr[i], indptr[i + 1]
-        if stop - start <= k:
-            keep[start:stop] = True
-        else:
-            order = np.argsort(-data[start:stop], kind="mergesort")
-            for position in order[:k]:
-                keep[start + position] = True
-    return keep
+        count = 0
+        for position in range(indptr[i], indptr[i + 1]):
+            value = data[position]
+            if count == k and not value > data[largest[k - 1]]:
+                continue
+            count = min(count + 1, k)
+            at = count - 1
+            while at > 0 and value > data[largest[at - 1]]:
+                largest[at] = largest[at - 1]
+                at -= 1
+            largest[at] = position
+        for t in range(count):
+            keep[largest[t]] = True
 
 
 def _shape_interaction(Z: Matrix, rank: int | None, power: float) -> csr_array:

@@ -22,14 +22,11 @@ ANCHOR_WEIGHT = 0.1
 _SMALL = 20_000
 # Above `_SMALL` rows the restarts run on a sample of so many, or of so many a cluster if that is more.
 _SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 500
-_RESTARTS_ON_SAMPLE = 10
+# Restarts on all rows, and on a sample; from anchors, which leave less to chance, on few rows and on many.
+RESTARTS, RESTARTS_ON_SAMPLE = 20, 10
+_RESTARTS_FROM_ANCHORS, _RESTARTS_FROM_ANCHORS_OF_MANY = 10, 2
 # Restarts of one of many votes, which others outvote where it misses the best; of one rank of the closed form.
 RESTARTS_OF_A_VOTE, RESTARTS_OF_A_RANK = 5, 10
-
-
-def restarts_for(n_samples: int) -> int:
-    """Restarts pay on small data; on large data one run is already stable and costs more."""
-    return 20 if n_samples <= _SMALL else 5 if n_samples <= 200_000 else 2
 
 
 def cluster_rows(
@@ -49,9 +46,9 @@ def cluster_rows(
     # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
     with limited_threads(1 if small else n_threads):
         if small:
-            model = _restarted(n_clusters, n_init or restarts_for(len(rows)), seed)
+            model = _restarted(n_clusters, n_init or RESTARTS, seed)
         else:
-            centres = _best_of_sample(rows, n_clusters, seed, n_init or _RESTARTS_ON_SAMPLE)
+            centres = _best_of_sample(rows, n_clusters, seed, n_init or RESTARTS_ON_SAMPLE)
             model = KMeans(n_clusters, init=centres, n_init=1)
         labels: IntArray = model.fit(rows).labels_.astype(np.int32)
     return labels
@@ -89,7 +86,7 @@ def cluster_rows_from_anchors(
     smallest weighted Σ‖F_i − m_k‖² counts.
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
-    restarts = n_init or max(2, restarts_for(len(rows)) // 2)
+    restarts = n_init or (_RESTARTS_FROM_ANCHORS if len(rows) <= _SMALL else _RESTARTS_FROM_ANCHORS_OF_MANY)
     anchored = np.unique(anchors[anchors >= 0])
     weights = np.where(anchors >= 0, max(1.0, ANCHOR_WEIGHT * len(rows) / n_clusters), 1.0)
     rng = np.random.default_rng(seed)
@@ -256,4 +253,6 @@ def _take_best(inner, squares, tried, nearest, best):  # type: ignore[no-untyped
             if trial == 0 or total < lowest:
                 lowest = total
                 best[restart] = trial
-        own[:] = inner[restart, best[restart]]
+        line = inner[restart, best[restart]]
+        for i in range(n_rows):
+            own[i] = line[i]

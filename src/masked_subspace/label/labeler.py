@@ -105,7 +105,7 @@ class GraphLabeler(BaseEstimator):
     affinity : str, default="top-k"
         The graph φ(Z), one of the `KINDS` of label/graph.py.
     n_links : int, default=5
-        The k of "top-k".
+        The k of "top-k" and "code-neighbors".
     n_components : int, "auto" or None, default="auto"
         Eigenvectors of the spectral cut; None is K, "auto" weights up to 4K of them softly.
     cut : {"auto", "spectral", "modularity"}, default="spectral"

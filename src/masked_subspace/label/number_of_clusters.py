@@ -15,6 +15,14 @@ The best numbers are looked at closely: the same score is computed between the c
 clusters, as affine subspaces of three quarters of the samples, predict for the rest, and the mean of both counts.
 Where that is flat, a smaller number is taken (down to .6 of the best, within 5 % of its score) if looks agree on it as
 well: finer clusters say nothing new there.
+
+Clouds in few features are another matter: one cloud can be cut into any number of cells that are found again. Where
+views that see clouds (`Cells`) find most again, the number is that of the largest
+
+    excess(K) · H,
+
+excess being how much more of the links between neighbours stay inside the clusters than inside as many cells of one
+cloud (label/separation.py), which is 1 where clusters do not touch.
 """
 
 from __future__ import annotations
@@ -30,10 +38,11 @@ from masked_subspace._common.content_order import Positions
 from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.consensus import consensus_embedding, modularity
-from masked_subspace.label.graph import in_order, keep_largest, rows_by_maximum, symmetrize
+from masked_subspace.label.graph import in_order, keep_largest, put_back, rows_by_maximum, symmetrize
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.modularity import ManyCuts
 from masked_subspace.label.prediction import predicted_labels
+from masked_subspace.label.separation import Clouds
 
 # θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
 _PRICE = 0.65
@@ -57,6 +66,9 @@ _HALVINGS = 11
 # Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
 _CANDIDATE, _OTHER = 0.9, 0.15
 _MOST_CANDIDATES = 3
+# Numbers of clouds are tried in turn until so many are below half of the best, or of what single clouds reach; others
+# are named from this share on.
+_PATIENCE, _HALF, _APART, _CLOUD_CANDIDATE = 4, 0.5, 0.3, 0.75
 
 
 @dataclass(frozen=True)
@@ -68,6 +80,15 @@ class Number:
     records: list[Record]
 
 
+@dataclass(frozen=True)
+class Cells:
+    """What tells clusters from the cells of one cloud: some of the samples, and which families see clouds."""
+
+    rows: FloatArray  # every feature on one scale
+    places: Positions  # where these stand among all samples
+    families: Sequence[int]
+
+
 def number_of_clusters(
     families: Sequence[Sequence[csr_array]],
     low: int,
@@ -76,6 +97,7 @@ def number_of_clusters(
     *,
     samples: Sequence[FloatArray] = (),
     order: Positions | None = None,
+    cells: Cells | None = None,
     n_threads: int = 1,
 ) -> Number:
     """The number between `low` and `high` of which the looks find most again.
@@ -93,6 +115,9 @@ def number_of_clusters(
     tried = _first_numbers(low, high)
     for one in searches:
         one.try_all(tried)
+    clearest = int(np.argmax([max(one.score(k) for k in tried) for one in searches]))
+    if cells is not None and clearest in cells.families:
+        return _number_of_clouds(_averaged(searches, tried)[1], low, high, cells, seed, order)
     best = int(_averaged(searches, tried)[0].argmax())
     near = [k for k in range(tried[max(0, best - 1)], tried[min(best + 1, len(tried) - 1)] + 1) if k not in tried]
     for one in searches:
@@ -158,12 +183,44 @@ class _Shared:
 
 def _prediction(looks: Sequence[ManyCuts], n_clusters: int, samples: Sequence[FloatArray], seed: int) -> _Shared:
     """What the consensus of the looks shares with what its clusters, as subspaces, predict."""
-    votes = [_cuts(look, [n_clusters])[0] for look in looks]
-    labels = cluster_rows(consensus_embedding(votes, n_clusters), n_clusters, seed)
+    labels = _consensus(looks, n_clusters, seed)
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(labels)) % _FOLDS
     pairs = [(labels, predicted_labels(one, labels, n_clusters, fold)) for one in samples]
     return _Shared.of(pairs, rng)
+
+
+def _consensus(looks: Sequence[ManyCuts], n_clusters: int, seed: int) -> IntArray:
+    votes = [_cuts(look, [n_clusters])[0] for look in looks]
+    return cluster_rows(consensus_embedding(votes, n_clusters), n_clusters, seed)
+
+
+def _number_of_clouds(
+    searches: Sequence[_Family], low: int, high: int, cells: Cells, seed: int, order: Positions | None
+) -> Number:
+    """The number whose clusters stand apart most, of those that the looks of these families agree on."""
+    clouds = Clouds.like(cells.rows, seed)
+    looks = [look for one in searches for look in one.looks]
+    numbers: list[int] = []
+    found: list[float] = []
+    records: list[Record] = []
+    for k in range(max(low, 2), high + 1):
+        labels = _consensus(looks, k, seed)
+        if order is not None:
+            labels = put_back(labels, order)
+        chosen = labels[cells.places]
+        excess = clouds.excess(chosen)
+        for one in searches:
+            one.try_all([k])
+        numbers.append(k)
+        found.append(excess * _entropy(np.bincount(chosen)))
+        mean = _mean_record([one.records[k] for one in searches])
+        records.append({"n_clusters": k, **mean, "separation": excess, "score": found[-1]})
+        if len(found) > _PATIENCE and max(found[-_PATIENCE:]) < _HALF * max(*found, _APART):
+            break
+    score = np.array(found)
+    taken = int(score.argmax())
+    return Number(numbers[taken], _candidates(numbers, score, taken, _CLOUD_CANDIDATE), records)
 
 
 def _first_numbers(low: int, high: int) -> list[int]:
@@ -184,11 +241,11 @@ def _averaged(searches: Sequence[_Family], tried: Sequence[int]) -> tuple[FloatA
     return np.mean([curves[place] for place in used], axis=0), [searches[place] for place in used]
 
 
-def _candidates(numbers: Sequence[int], score: FloatArray, taken: int) -> list[int]:
+def _candidates(numbers: Sequence[int], score: FloatArray, taken: int, share: float = _CANDIDATE) -> list[int]:
     """The number taken, and the best of those that differ from it and are not far below the best score."""
     named = [numbers[taken]]
     for place in np.argsort(-score, kind="stable"):
-        near = score[place] >= score.max() - (1 - _CANDIDATE) * abs(score.max())
+        near = score[place] >= score.max() - (1 - share) * abs(score.max())
         other = all(abs(numbers[place] - one) >= _OTHER * max(numbers[place], one) for one in named)
         if near and other and len(named) < _MOST_CANDIDATES:
             named.append(numbers[place])

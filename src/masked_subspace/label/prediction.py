@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray, IntArray
+
+# The mean and, as columns, orthonormal directions.
+AffineSubspace: TypeAlias = tuple[FloatArray, FloatArray]
 
 _ENERGY = 0.9
 _MOST_DIRECTIONS = 9
@@ -26,12 +30,12 @@ def predicted_labels(samples: FloatArray, labels: IntArray, n_clusters: int, fol
         if fitted:
             others = np.flatnonzero(~train)
             subspaces = [_affine_subspace(members[cluster]) for cluster in fitted]
-            distance[others[:, None], np.array(fitted)] = _squared_distances(samples[others], subspaces)
+            distance[others[:, None], np.array(fitted)] = squared_distances(samples[others], subspaces)
     nearest: IntArray = distance.argmin(axis=1)
     return nearest
 
 
-def _affine_subspace(members: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _affine_subspace(members: FloatArray) -> AffineSubspace:
     """The mean of the members and, as columns, the directions that hold nine tenths of their energy, nine at most."""
     mean = members.mean(axis=0)
     centred = members - mean
@@ -48,7 +52,7 @@ def _affine_subspace(members: FloatArray) -> tuple[FloatArray, FloatArray]:
     return mean, basis
 
 
-def _squared_distances(rows: FloatArray, subspaces: list[tuple[FloatArray, FloatArray]]) -> FloatArray:
+def squared_distances(rows: FloatArray, subspaces: list[AffineSubspace]) -> FloatArray:
     """‖x − m‖² − ‖Bᵀ(x − m)‖² from each row to each affine subspace (m, B), by two products for all of them."""
     means, bases = np.array([mean for mean, _ in subspaces]), np.hstack([basis for _, basis in subspaces])
     middle = means.mean(axis=0)

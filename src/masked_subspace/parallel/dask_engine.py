@@ -1,4 +1,8 @@
-"""Block work on a Dask cluster: data are sent once, lost work is repeated, a dead cluster is an error and no wait."""
+"""Block work on a Dask cluster: data are sent once, lost work is repeated, a dead cluster is an error and no wait.
+
+For a fit that lives in the client and lends single loops to workers (`joblib.parallel_config(backend="dask")`); rows
+and results are in the client's memory. Data that are larger than that are fitted by `distributed/`, a room of its own.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +47,7 @@ class DaskEngine:
     has no worker for `patience` seconds, or its scheduler is gone, `run` raises `ClusterLostError`.
     """
 
+    shares_memory = False
     _of_client: weakref.WeakKeyDictionary[Client, DaskEngine] = weakref.WeakKeyDictionary()
 
     def __init__(self, client: Client, *, patience: float = 30.0) -> None:

@@ -32,6 +32,8 @@ class Engine(Protocol):
     [11, 12, 13]
     """
 
+    shares_memory: bool  # whether work may leave something in `shared` for a later call
+
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         """Do the work of every block.
 
@@ -64,7 +66,7 @@ class SerialEngine(Engine):
     [11, 12, 13]
     """
 
-    shares_memory = True  # work may leave something in `shared` for a later call
+    shares_memory = True
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         with limited_threads(limits=1, user_api="blas"):

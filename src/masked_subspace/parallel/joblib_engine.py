@@ -21,6 +21,8 @@ class JoblibEngine:
     joblib maps large arrays of `shared` into files once, which all its workers read and which it removes.
     """
 
+    shares_memory = False
+
     def __init__(self, n_jobs: int | None = None) -> None:
         self.n_jobs = n_jobs
 

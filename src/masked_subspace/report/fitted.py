@@ -124,6 +124,8 @@ def call_text(estimator: BaseEstimator) -> str:
         if type(value) is type(default) and shown == readable(default):
             continue
         text = repr(shown) if shown is value or not isinstance(shown, str) else f"…  # {shown}"
+        if isinstance(value, tuple) and isinstance(shown, list):
+            text = repr(tuple(shown))  # JSON has no tuples, Python does
         given.append(f"{key}={text}")
     lines = "".join(f"    {one.partition('  #')[0]},{''.join(one.partition('  #')[1:])}\n" for one in given)
     return f"{type(estimator).__name__}(\n{lines})" if "#" in lines or len(lines) > 100 else _one_line(estimator, given)

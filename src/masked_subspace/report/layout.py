@@ -51,6 +51,8 @@ def graph_map(affinity: csr_array, embedding: Array, codes: Array) -> Array:
     if n < 3:
         return places
     places = _unit_square(places + 0.35 * _inside(embedding, codes) / np.sqrt(int(codes.max()) + 1))
+    if np.ptp(places, axis=0).min() < 1e-6:  # samples on one spot or one line would push nobody out of it
+        places = _unit_square(places + 0.1 * _spiral(n))
     first, second, weight = _links(affinity, codes)
     sweeps = int(np.clip(_MOST_UPDATES / max(len(first), 1), *_SWEEPS))
     # Linked samples come to stand about one apart; the room for clusters grows slowly with the number of samples.
@@ -109,12 +111,17 @@ def _unit_square(places: Array) -> Array:
     return np.asarray((places - (low + high) / 2) * (2 / span))
 
 
+def _spiral(n: int) -> Array:
+    """Places that fill the unit disc evenly, as the seeds of a sunflower do."""
+    turn = np.arange(n) * np.pi * (3 - np.sqrt(5))
+    radius = np.sqrt((np.arange(n) + 0.5) / n)
+    return np.column_stack([radius * np.cos(turn), radius * np.sin(turn)])
+
+
 def scaled(wanted: Array) -> Array:
     """Places in the plane whose distances come near `wanted`: stress majorization (SMACOF) from a fixed spiral."""
     n = len(wanted)
-    turn = np.arange(n) * np.pi * (3 - np.sqrt(5))
-    radius = np.sqrt((np.arange(n) + 0.5) / n) * max(float(wanted.max(initial=0.0)), 1e-12)
-    places = np.column_stack([radius * np.cos(turn), radius * np.sin(turn)])
+    places = _spiral(n) * max(float(wanted.max(initial=0.0)), 1e-12)
     for _ in range(_STEPS):
         now = distances(places, places)
         ratio = np.divide(wanted, now, out=np.zeros_like(wanted), where=now > 1e-12)

@@ -10,13 +10,12 @@ from masked_subspace._common.types import IntArray, Record, RecordView
 from masked_subspace.label.consensus import modularity
 from masked_subspace.report.doubts import ClusterFacts, examine
 from masked_subspace.report.record import AGREEMENT, Run
+from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 
 GOOD, FAIR, POOR = "good", "fair", "poor"
-# Fits of pure noise reach 0.3 (docs/findings/judge.md, "Trust"); iris and wine, right in nine of ten, have 0.45.
-_NOISE = 0.3
 _STRUCTURE = (
     (0.6, GOOD, "stand out clearly"),
-    (_NOISE, FAIR, "are more than noise, but not clear-cut"),
+    (DOUBTFUL_STRUCTURE, FAIR, "are more than noise, but not clear-cut"),
     (0.0, POOR, "are hardly supported"),
 )
 _MODULARITY = (
@@ -24,6 +23,10 @@ _MODULARITY = (
     (0.3, FAIR, "overlap in the graph"),
     (-1.0, POOR, "are hardly apart in the graph"),
 )
+_MIXTURE_WORDS = {
+    "mixture": "the vote of Gaussian mixtures",
+    "shared-mixture": "the vote of Gaussian mixtures of one shape",
+}
 _CLOSE = 0.02  # scores nearer than this are called a tie
 _RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
 _UNSURE = 0.5  # a mean certainty below this makes a cluster doubtful
@@ -98,9 +101,9 @@ def _reality(run: Run, codes: IntArray) -> tuple[str, str, str]:
             tone,
             words,
             (
-                f"Structure {run.structure:.2f} of 1: how far independent views of the data agree on these "
-                f"clusters and new samples would be put into them; pure noise reaches {_NOISE}. Modularity of the "
-                f"graph: {kept:.2f}."
+                f"Structure {run.structure:.2f} of 1: how far independent views of the data agree on these clusters "
+                f"and new samples would be put into them; pure noise stays below {DOUBTFUL_STRUCTURE} as a rule. "
+                f"Modularity of the graph: {kept:.2f}."
             ),
         )
     tone, words = next((tone, words) for least, tone, words in _MODULARITY if kept >= least)
@@ -128,15 +131,20 @@ def _how_many(run: Run, n_clusters: int) -> str:
     )
     others = [str(number) for number in run.n_clusters_candidates if number != n_clusters]
     if others:
-        named = " and ".join(others)
-        verb, them = ("has", "it") if len(others) == 1 else ("have", "them")
-        return f"{text} The evidence is split: {named} {verb} nearly as much; look at {them} too."
+        verb = "has" if len(others) == 1 else "have"
+        return (
+            f"{text} The evidence is split: {' and '.join(others)} {verb} nearly as much; look at {_them(others)} too."
+        )
     if run.n_clusters_candidates:
         return f"{text} No other number comes near it."
     gap = _score_of(taken) - _score_of(other)
     if abs(gap) < _CLOSE:
         return f"{text} {other['n_clusters']} is as good ({_score_of(other):.2f}): look at both."
     return f"{text} Next is {other['n_clusters']} with {_score_of(other):.2f}."
+
+
+def _them(things: Sequence[str]) -> str:
+    return "it" if len(things) == 1 else "them"
 
 
 def _which_way(run: Run) -> str:
@@ -188,7 +196,9 @@ def _way(choice: RecordView, short: bool = False) -> str:
         parts = [f"{key} {choice[key]}" for key in ("view", "cut", "links") if choice.get(key) is not None]
         return ", ".join(parts) or "the way"
     name, views = str(choice["way"]), [str(view) for view in choice.get("views", ())]
-    if len(views) < 2:
+    if name in _MIXTURE_WORDS:
+        text = _MIXTURE_WORDS[name]
+    elif len(views) < 2:
         text = f"view {views[0] if views else name}"
     else:
         text = f"the family of {name} views" + ("" if short else f" ({', '.join(views)})")
@@ -307,6 +317,9 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
         steps.append(f"Try {more} clusters: {', '.join(split[:_NAMED])} may be two {many}.")
     elif close and n_clusters > 2:
         steps.append(f"Try {n_clusters - 1} clusters, or {pairs} between clusters {close[0][0]} and {close[0][1]}.")
+    others = [str(number) for number in run.n_clusters_candidates if number != n_clusters]
+    if others:
+        steps.append(f"Look at {' and '.join(others)} clusters too: nearly as much speaks for {_them(others)}.")
     if tone != GOOD and not run.n_clusters_scores:
         steps.append(
             'Let the number of clusters be chosen: n_clusters="auto".'

@@ -28,8 +28,16 @@ Rows of Z never meet but in the shared factorisation, so all three implementatio
 | ε, O | `residual_step`, `ResidualModel` | left to the blocked pass | `_residual_step` |
 | μ, τ | `continuation` | `continuation` | `admm_rows` |
 | stop | `run_lockstep`, `run_freezing` | the same, `exact_change` | `admm_rows`, `_solve_in_step` |
+| λ‖Q‖₀ in the objective | its cost in `step` | its cost in `step` | the last line of a sample in `admm_rows` |
+| Q as it is returned | `finish`: entries of T above τ | `finish` | `compress_rows` |
 
-tests/reference.py has the same formulas with an explicit inverse, one line each; every solver is compared with it.
+Who puts another threshold in the place of H_τ changes the rows Eq:b-Q, ε and O, μ and τ, and the last two. That H_τ
+keeps an entry as it is, and that λ is paid for each entry, is assumed in four more places: `represent/sparsity.py`
+(`FirstStep` turns a quantile of |Z| into λ = μ₀τ²/2; `CandidateStep` knows that above λ = ½‖x‖² no entry is worth its
+price), `dense/near_ties.py` (a jump at τ), `rows/cleaning.py` (O and its λ₂), and bench/plain.py.
+
+bench/plain.py has the same formulas with an explicit inverse, one line each; every solver is compared with it
+(tests/reference.py).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Several members as a strategy of the recursion: labels and the next mask come from their agreement.
 
-A mask made of a method's own labels confirms them. Members that see the data in different views, under different
-settings, err differently; where they agree they are mostly right, and where they do not, the consensus mask stays
-neutral (price 1). Their settings are drawn from a fixed prior that looks at no labels (`draw_members`).
+A mask made of a method's own labels confirms them. Members that see the data differently err differently; where they
+agree they are mostly right, and where they do not, the consensus mask stays neutral (price 1). In several views all
+have one setting and differ in view and links; in one view they draw settings from a fixed prior (`draw_members`).
 
 What is known of some samples anchors the consensus of every round. Members use it under hard constraints only:
 otherwise they vote as they would without it (docs/findings/semi_supervised.md).
@@ -28,7 +28,7 @@ from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
-from masked_subspace.represent.representer import Progress
+from masked_subspace.represent.representer import MaskedRepresenter, Progress
 from masked_subspace.represent.sparsity import (
     LINKS_A_SAMPLE,
     MASK_WEIGHT,
@@ -36,10 +36,22 @@ from masked_subspace.represent.sparsity import (
     SparsityRule,
     mean_square,
 )
+from masked_subspace.rounds.defaults import (
+    MEMBER_GROWTH,
+    MEMBER_ITERATIONS,
+    MEMBER_TOL,
+    PRIOR_OF_LEVEL,
+    PRIOR_OF_PENALTY,
+    PRIOR_OF_WEIGHT,
+    WEIGHT_UNDER_A_MASK,
+)
 from masked_subspace.rounds.recursion import Outcome, with_known_pairs
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import View
 
 # Additive recurrence: multiples of these, modulo 1, fill the cube evenly however many are drawn.
 _STEPS = np.array([0.6180339887, 0.7548776662, 0.5698402910])
+_PRIOR = (PRIOR_OF_PENALTY, PRIOR_OF_LEVEL, PRIOR_OF_WEIGHT)
 
 
 @dataclass(frozen=True)
@@ -59,18 +71,17 @@ def draw_members(
     *,
     rule: SparsityRule,
     view: str = "plain",
-    links: Sequence[int] = (3, 4, 5),
+    links: Sequence[int],
     first: int = 0,
     one_setting: bool = False,
     weight_floor: float = 0.0,
 ) -> list[Member]:
     """Members `first` … `first + count − 1` of the prior, for rows X.
 
-    In units of the mean squared row norm: μ₀ = 10^(½ … 3/2), γ = 10^(−2 … 0.3), λ by `rule` for a level of 4 … 10
-    (links a sample of the dense solver, a quarter of the candidates that stay in the sparse one), p = 2; the graphs
-    keep `links` a sample, in turn. With `one_setting` all members have the settings of one graph (μ₀ = 15, six links,
-    γ = .01) and differ in links only. `weight_floor` lifts γ where a mask must be followed, and `template` gives what
-    the prior leaves open (noise, outliers, tolerance).
+    μ₀, γ and the level for which `rule` finds λ lie in the ranges of rounds/defaults.py; the graphs keep `links` a
+    sample, in turn. With `one_setting` all members have the settings of one graph (represent/sparsity.py) and differ in
+    links only. `weight_floor` lifts γ where a mask must be followed, and `template` gives what the prior leaves open
+    (noise, outliers, tolerance).
     """
     scale = mean_square(X)
     offset = np.random.default_rng(seed).uniform(size=3)
@@ -81,14 +92,17 @@ def draw_members(
             sparsity=rule.sparsity(penalty * scale, level),
             mask_weight=max(weight, weight_floor) * scale,
             penalty=penalty * scale,
-            penalty_growth=2.0,
-            max_iter=min(60, template.max_iter),
-            tol=max(1e-5, template.tol),
+            penalty_growth=MEMBER_GROWTH,
+            max_iter=min(MEMBER_ITERATIONS, template.max_iter),
+            tol=max(MEMBER_TOL, template.tol),
         )
 
     def of_prior(index: int) -> AdmmSettings:
-        u = (offset + (index + 1) * _STEPS) % 1
-        return settings(10 ** (0.5 + u[0]), 4 + 6 * u[1], 10 ** (-2 + 2.3 * u[2]))
+        shares = (offset + (index + 1) * _STEPS) % 1
+        power, level, power_of_weight = (
+            low + (high - low) * share for (low, high), share in zip(_PRIOR, shares, strict=True)
+        )
+        return settings(10**power, level, 10**power_of_weight)
 
     if one_setting:
         drawn, start = [settings(PENALTY, LINKS_A_SAMPLE, MASK_WEIGHT)] * count, 0
@@ -142,28 +156,53 @@ class Ballot:
     votes: list[IntArray]
 
 
-@dataclass
-class Ensemble:
-    """Members in one or more looks, their cuts, and how many clusters the consensus has."""
+@dataclass(frozen=True)
+class Recipe:
+    """What all members share, in any view: how rows are represented, how many links their graphs have, who votes."""
 
-    looks: Sequence[Look]
-    n_members: int | None  # None: in each look one for each number of links
-    n_clusters: int
-    cuts: Sequence[Cut]
-    evidence: Evidence
-    seed: int
-    strength: float
-    links: Sequence[int]  # links a sample in the members' graphs
-    one_setting: bool = False  # the members of a look share one solution and differ in links only
+    representer: MaskedRepresenter
+    n_clusters: int  # of the consensus
+    n_members: int | None  # None: in each view one for each number of links
+    links: Sequence[int]  # links a sample in the members' graphs, in turn
+    cuts: Sequence[Cut]  # of each graph
+    mask_strength: float  # β of the mask that the consensus becomes
     affinity: str = "top-k"
     n_components: int | str | None = "auto"
+    seed: int = 0
+    normalize: bool = True
+
+    def look(self, X: FloatArray, view: View, evidence: Evidence) -> Look:
+        """The samples X in one view; known pairs enter it under hard constraints only."""
+        rows = Preparation.learn(X, view, normalize=self.normalize).apply(X)
+        if view.by_distance:
+            return Look(view.name, self.representer.nearest(rows, self.seed))
+        known = evidence.known if evidence.hard else None
+        return Look(view.name, self.representer.prepare(rows, known=known, hard=evidence.hard, seed=self.seed))
+
+
+@dataclass
+class Ensemble:
+    """A recipe at work: its members in one or more looks, and what is known of the samples."""
+
+    recipe: Recipe
+    looks: Sequence[Look]
+    evidence: Evidence
+    one_setting: bool = False  # the members of a look share one solution and differ in links only
     first_ballot: Ballot | None = None  # round 1, if a judge has asked for it already
     previous: IntArray | None = None  # labels of the round before
+
+    @classmethod
+    def of(
+        cls, recipe: Recipe, X: FloatArray, views: Sequence[View], evidence: Evidence, *, one_setting: bool
+    ) -> Ensemble:
+        """Members of these views on the samples X; the rows of the first view stand for the samples."""
+        looks = [recipe.look(X, view, evidence) for view in views]
+        return cls(recipe, looks, replace(evidence, X=looks[0].prepared.X), one_setting)
 
     def play(self, number: int, mask: SoftMask | None, events: Events) -> Outcome:
         applied = with_known_pairs(mask, self.evidence) if self.evidence.hard else mask
         ballot = (self.first_ballot if number == 1 else None) or self.ask(number, applied, events)
-        labeling = consensus(ballot, self.n_clusters, self.evidence, self.seed)
+        labeling = consensus(ballot, self.recipe.n_clusters, self.evidence, self.recipe.seed)
         medoid = int(np.argmax([adjusted_rand_index(labeling.labels, one) for one in self._a_vote_a_graph(ballot)]))
         change = 1.0 if self.previous is None else 1 - adjusted_rand_index(self.previous, labeling.labels)
         self.previous = labeling.labels
@@ -174,7 +213,7 @@ class Ensemble:
         return Outcome(
             ballot.solutions[medoid],
             labeling,
-            ConsensusMask(ballot.votes, self.strength),
+            ConsensusMask(ballot.votes, self.recipe.mask_strength),
             change,
             details,
             ballot.votes,
@@ -185,11 +224,11 @@ class Ensemble:
         """Of each graph the labels of each cut; graphs share the threads, each of them using one. A graph that stands
         there twice is cut once."""
         distinct = list({id(graph): graph for graph in graphs}.values())
-        alone = replace(self.evidence, n_threads=1, known=None)
+        recipe, alone = self.recipe, replace(self.evidence, n_threads=1, known=None)
 
         def labels_of(graph: csr_array) -> list[IntArray]:
-            parts = [(cut.kind, cut.parts(self.n_clusters, graph.shape[0])) for cut in cuts]
-            return labels_of_cuts(graph, parts, self.n_components, alone, self.seed, RESTARTS_OF_A_VOTE)
+            parts = [(cut.kind, cut.parts(recipe.n_clusters, graph.shape[0])) for cut in cuts]
+            return labels_of_cuts(graph, parts, recipe.n_components, alone, recipe.seed, RESTARTS_OF_A_VOTE)
 
         with ordered_map(self.evidence.n_threads) as apply:
             found = apply(labels_of, distinct)
@@ -199,7 +238,7 @@ class Ensemble:
     def ask(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         """Members represent under the mask; their graphs are cut."""
         ballot = self.represent(number, mask, events)
-        return replace(ballot, votes=together(self.vote(ballot.graphs, self.cuts)))
+        return replace(ballot, votes=together(self.vote(ballot.graphs, self.recipe.cuts)))
 
     def represent(self, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         """What members find under the mask, before any cut: it does not depend on the number of clusters."""
@@ -211,14 +250,15 @@ class Ensemble:
 
     def recast(self, ballot: Ballot) -> Ballot:
         """A ballot of members with one setting, with the links of this ensemble, before any cut."""
-        each = self._members_a_look()
-        links = [self.links[place % each % len(self.links)] for place in range(len(ballot.members))]
+        each, turns = self._members_a_look(), self.recipe.links
+        links = [turns[place % each % len(turns)] for place in range(len(ballot.members))]
         members = [replace(member, n_links=count) for member, count in zip(ballot.members, links, strict=True)]
         graphs = ballot.graphs if members == ballot.members else self._graphs(members, ballot.solutions)
         return Ballot(members, ballot.solutions, graphs, [])
 
     def _members_a_look(self) -> int:
-        return len(self.links) if self.n_members is None else max(1, self.n_members // len(self.looks))
+        wanted = self.recipe.n_members
+        return len(self.recipe.links) if wanted is None else max(1, wanted // len(self.looks))
 
     def _ask_look(self, index: int, number: int, mask: SoftMask | None, events: Events) -> Ballot:
         look = self.looks[index]
@@ -227,13 +267,13 @@ class Ensemble:
             look.prepared.X,
             each,
             look.prepared.template,
-            self.seed,
+            self.recipe.seed,
             view=look.name,
-            links=self.links,
+            links=self.recipe.links,
             first=(number - 1) * len(self.looks) + index if self.one_setting else (number - 1) * each,
             one_setting=self.one_setting,
-            weight_floor=0.0 if number == 1 else 1.0,
-            rule=look.prepared.sparsity_rule(self.seed),
+            weight_floor=0.0 if number == 1 else WEIGHT_UNDER_A_MASK,
+            rule=look.prepared.sparsity_rule(self.recipe.seed),
         )
         distinct = list({id(member.settings): member.settings for member in members}.values())
         name = f"round {number}, {look.name}, {len(members)} members"
@@ -262,7 +302,7 @@ class Ensemble:
             ballot.members + members,
             ballot.solutions + solutions,
             ballot.graphs + graphs,
-            ballot.votes + together(self.vote(graphs, self.cuts)),
+            ballot.votes + together(self.vote(graphs, self.recipe.cuts)),
         )
 
     def _graphs(self, members: Sequence[Member], solutions: Sequence[SolverResult]) -> list[csr_array]:
@@ -272,12 +312,12 @@ class Ensemble:
         for member, solution in zip(members, solutions, strict=True):
             key = id(solution), member.n_links
             if key not in made:
-                made[key] = affinity_matrix(solution.representation, self.affinity, n_links=member.n_links)
+                made[key] = affinity_matrix(solution.representation, self.recipe.affinity, n_links=member.n_links)
             graphs.append(made[key])
         return graphs
 
     def _a_vote_a_graph(self, ballot: Ballot) -> list[IntArray]:
-        return ballot.votes[:: len(self.cuts)]
+        return ballot.votes[:: len(self.recipe.cuts)]
 
 
 def together(votes: list[list[IntArray]]) -> list[IntArray]:
@@ -305,7 +345,7 @@ def neighbour_agreement(votes: list[IntArray]) -> float:
 def _member_record(member: Member, graph: csr_array) -> Record:
     return {
         "view": member.view,
-        "sparsity": member.settings.sparsity,
+        "lambda": member.settings.sparsity,  # the "sparsity" of a round is what came of it: nonzeros a row
         "penalty": member.settings.penalty,
         "mask_weight": member.settings.mask_weight,
         "n_links": member.n_links,

@@ -157,9 +157,13 @@ def gaps_of_numbers(directions: FloatArray, low: int, high: int, seed: int) -> d
 
 
 def number_of_low_rank(X: FloatArray, low: int, high: int, seed: int, *, only_if_low: bool) -> Number | None:
-    """The number with the clearest gap; None where the data are not of low rank or no gap is very clear."""
+    """The number with the clearest gap; None where the data are not of low rank or no gap is very clear.
+
+    In fewer features than six independent planes have directions a gap says nothing of the number: of six clouds in
+    three features it tells two.
+    """
     low, high = max(2, low), min(high, _MOST_MOTIONS, len(X) - 1)
-    if low >= high:
+    if low >= high or (only_if_low and X.shape[1] < 2 * _MOST_MOTIONS):
         return None
     gaps = dict.fromkeys(range(low, high + 1), 0.0)
     if only_if_low and len(X) > _ALL_PAIRS:

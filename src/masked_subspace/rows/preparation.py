@@ -110,6 +110,13 @@ def whitening_rotation(rows: FloatArray, power: float, directions: int | None = 
 
     Directions below 1e-4 S₁ are dropped, and all but the first `directions`.
     """
+    used = np.flatnonzero(rows.any(axis=0))
+    if len(used) < rows.shape[1]:
+        # Borders of images are zero in every row: their directions are, too.
+        V = np.zeros((rows.shape[1], rows.shape[1]), rows.dtype)
+        part = whitening_rotation(rows[:, used], power, directions)
+        V[used, : part.shape[1]] = part
+        return np.ascontiguousarray(V[:, : part.shape[1]])
     n, d = rows.shape
     squared, vectors = eigenpairs((rows.T @ rows if d <= n else rows @ rows.T).astype(np.float64))
     kept = np.flatnonzero(squared > 1e-8 * squared[-1])[::-1][:directions]

@@ -51,8 +51,10 @@ function drawConvergence(run) {
   const flat = (value) => value === null || value === undefined || typeof value !== 'object';
   const columns = keys.filter((key) => key !== 'round' && history.every((record) => flat(record[key])) && history.some((record) => record[key] !== null));
   const rows = history.map((record, k) => [k + 1, ...columns.map((key) => (record[key] === undefined ? null : record[key]))]);
-  const ended = last.converged === true ? `The last round met its tolerance after ${last.n_iter} iterations.` : last.converged === false ? 'The last round stopped before its tolerance was met: raise max_iter.' : '';
-  const rises = keys.some((key) => key === 'objective_trace') ? ' The objective may rise on the way and is not a sign of failure: the penalty grows at every iteration (a continuation), so each value belongs to another problem.' : '';
+  // Links by distance and low rank have closed forms: their records say one step and an objective of 0.
+  const direct = last.n_iter === 1 && last.objective === 0;
+  const ended = direct ? 'The graph was computed directly, without iterations.' : last.converged === true ? `The last round met its tolerance after ${last.n_iter} iterations.` : last.converged === false ? 'The last round stopped before its tolerance was met: raise max_iter.' : '';
+  const rises = !direct && keys.some((key) => key === 'objective_trace') ? ' The objective may rise on the way and is not a sign of failure: the penalty grows at every iteration (a continuation), so each value belongs to another problem.' : '';
   $('convergence-text').textContent = ended + rises;
   const parts = [];
   if (rows.length) parts.push(sortableTable({ title: '', columns: ['round', ...columns.map(words)], rows, decimals: [], notes: [] }, 'Each round'));

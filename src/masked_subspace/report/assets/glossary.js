@@ -9,7 +9,7 @@ const words = {
   BCA: 'Binary clustering accuracy: share of pairs of samples that are rightly together or rightly apart. It is high by chance where clusters are many.',
   ARI: 'Adjusted Rand index: how far two partitions agree on pairs of samples. 1 the same, 0 what chance gives.',
   modularity: 'Share of the link weight inside clusters, less what a random graph with the same degrees would have there. Above 0.6: well apart.',
-  structure: 'How far the clusters are real, 0 to 1: agreement of independent looks at the data times how well half of the samples predicts the labels of the other half.',
+  structure: 'How far the clusters are real, 0 to 1: agreement of independent looks at the data times how well half of the samples predicts the labels of the other half; up to 20 features, also times how well separated the clusters are.',
   agreement: 'Mean adjusted Rand index between the labels that different settings give. 1: all settings find the same clusters.',
   strength: 'Prediction strength: clusters learned on half of the samples predict the labels of the other half. 1: perfectly.',
   certainty: '',

@@ -42,7 +42,17 @@ function drawFooter(run) {
     area.addEventListener('focus', () => area.select());
     return [make('p', { class: 'hint' }, `${name}, to paste:`), area];
   }));
+  fitPaste();
 }
+
+// A narrow window wraps a long line: the boxes grow with it.
+function fitPaste() {
+  document.querySelectorAll('#paste textarea').forEach((area) => {
+    area.style.height = 'auto';
+    area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
+  });
+}
+drawers.push(fitPaste);
 
 let shown = null;
 async function showRun(index) {

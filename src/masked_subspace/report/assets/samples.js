@@ -19,7 +19,7 @@ function drawGallery(run) {
   const groups = run.clusters.map((name, k) => {
     const sort = run.confusion && run.confusion.match[k] >= 0 ? `mostly ${majority(run, k)}` : `${run.sizes[k]} samples`;
     return make('div', { class: 'group' },
-      make('div', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k), make('small', {}, sort)),
+      make('div', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k), make('small', { title: sort }, sort)),
       ...['most', 'least'].map((kind) => make('div', {}, make('h4', {}, heading(kind, k)), strip(run.certain[kind][k], run))));
   });
   $('gallery').replaceChildren(...groups);
@@ -72,7 +72,7 @@ const sampleTable = (() => {
       return make('tr', {}, ...columns().map(([name, value]) => {
         const cell = value(s);
         if (name === 'certainty') return make('td', {}, meter(cell), cell.toFixed(2));
-        return make(name === 'sample' ? 'th' : 'td', { scope: name === 'sample' ? 'row' : null, class: name === 'row' ? null : 'text' }, cell === null ? '–' : String(cell));
+        return make(name === 'sample' ? 'th' : 'td', { scope: name === 'sample' ? 'row' : null, class: name === 'row' ? null : 'text', title: ['sample', 'class'].includes(name) ? cell : null }, cell === null ? '–' : String(cell));
       }), make('td', {}, button));
     });
     $('samples').replaceChildren(scrolling('All samples', make('table', { 'aria-label': 'All samples' },

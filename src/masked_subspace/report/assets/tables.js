@@ -3,7 +3,7 @@ function sortableTable(table, caption) {
   const body = make('tbody');
   const isNumber = table.columns.map((_, c) => table.rows.every((row) => row[c] === null || typeof row[c] === 'number'));
   const fill = (rows) => body.replaceChildren(...rows.map((row) => make('tr', {}, ...row.map((cell, c) =>
-    make(c === 0 ? 'th' : 'td', { scope: c === 0 ? 'row' : null, class: isNumber[c] ? null : 'text' }, number(cell, table.decimals[c]))))));
+    make(c === 0 ? 'th' : 'td', { scope: c === 0 ? 'row' : null, class: isNumber[c] ? null : 'text', title: isNumber[c] ? null : cell }, number(cell, table.decimals[c]))))));
   const heads = table.columns.map((title, c) => make('th', { scope: 'col', class: isNumber[c] ? null : 'text', 'aria-sort': 'none' },
     make('button', { type: 'button' }, title)));
   heads.forEach((head, c) => head.firstChild.addEventListener('click', () => {
@@ -68,7 +68,7 @@ function drawConfusion(run) {
 function confusionTable(counts, match, order, run) {
   const top = Math.max(...counts.flat());
   const table = shades();
-  const heads = order.map((c) => make('th', { scope: 'col' }, data.classes.names[c]));
+  const heads = order.map((c) => make('th', { scope: 'col', title: data.classes.names[c] }, data.classes.names[c]));
   const rows = counts.map((row, k) => make('tr', {}, make('th', { scope: 'row' }, clusterName(run, k)), ...order.map((c) => {
     const shade = Math.round(190 * Math.sqrt(row[c] / top));
     const cell = make('td', { class: match[k] === c ? 'match' : null }, row[c] ? String(row[c]) : '·');

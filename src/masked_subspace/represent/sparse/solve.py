@@ -180,7 +180,7 @@ def _usable(
     products: Products | None, candidates: IndexArray, settings_list: Sequence[AdmmSettings], engine: Engine
 ) -> Products | None:
     """The store, or None where its contents would not come back or the rows are needed all the same."""
-    if products is None or not getattr(engine, "shares_memory", False):
+    if products is None or not engine.shares_memory:
         return None
     wanted = (len(candidates), candidates.shape[1] + 1)
     if products.shape != wanted:

@@ -1,0 +1,49 @@
+"""The recipe of the default fit: every constant, its unit, and where it was measured.
+
+Four stand beside the code that cannot import this file or be read without them. Links a sample of one graph: `LINKS` of
+label/graph.py. Restarts of k-means: label/kmeans.py. λ, μ₀ and γ of one graph: represent/sparsity.py. By how much a
+family must lead: rounds/judge.py.
+"""
+
+from __future__ import annotations
+
+# RMSC with nothing set: how many graphs vote, before the wider ones below. Nine of three views, or of nine settings
+# where one view is given (docs/findings/accuracy.md, "Consensus").
+MEMBERS = 9
+# Samples a cluster from which cuts finer than K help, and from which they are enough (USPS and MNIST: 100 a cluster,
+# COIL: 72, ORL: 10).
+FINER_FROM, FINEST_FROM = 40, 90
+# Links a sample in the members' graphs: k − 1, k and k + 1 in turn, by the samples a cluster. 4 ± 1 give COIL20 (72 a
+# cluster) 1.000 where 5 ± 1 give .92; 6 ± 1 give Palm (20) .97 where 4 ± 1 give .91.
+LINKS_OF_MEMBERS, LINKS_OF_SMALL_CLUSTERS = 4, 6
+# From `FINEST_FROM` samples a cluster on, wider graphs help too: they vote beside them once the views are chosen:
+# MNIST-1000 .741 → .753, USPS-1000 .919 → .936, USPS random .816 → .837 (draws 0–7, one, 0–13).
+WIDER_LINKS = (6, 8)
+# The prior from which the members of one given view draw settings, evenly between the two ends: powers of ten of μ₀ and
+# of γ in mean squared row norms, and the level at which λ is looked for (links a sample of the dense solver, a quarter
+# of the candidates that stay in the sparse one). Members of several views share one setting (represent/sparsity.py).
+PRIOR_OF_PENALTY, PRIOR_OF_LEVEL, PRIOR_OF_WEIGHT = (0.5, 1.5), (4.0, 10.0), (-2.0, 0.3)
+# How exactly any member is solved: μ doubles, and votes are settled long before values are. A smaller `max_iter` and a
+# larger `tol` of the user count.
+MEMBER_GROWTH, MEMBER_ITERATIONS, MEMBER_TOL = 2.0, 60, 1e-5
+# From the second round on the mask must be followed: γ is at least this, in mean squared row norms.
+WEIGHT_UNDER_A_MASK = 1.0
+# β of the consensus mask between rounds, no unit (docs/findings/accuracy.md).
+CONSENSUS_STRENGTH = 3.0
+# Rounds: with one member until the mask stays; several members of one view have a second one, which lifts them, several
+# views do not gain by it (ORL .876 → .868). They stop when their consensus moves by less than this (1 − adjusted Rand
+# index).
+ROUNDS_OF_ONE, ROUNDS_OF_ONE_VIEW = 5, 2
+SETTLED = 1e-3
+# Samples on which ways are judged, or so many a cluster if that is more (docs: accuracy, "The judge on a sample").
+JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 25
+# Samples on which the number of clusters is looked for, where it is not given (docs/findings/number_of_clusters.md).
+NUMBERED_SAMPLES = 4_000
+# Above so many samples one view of the chosen family votes, in three graphs of one solution (docs/findings/scaling.md).
+ONE_VIEW_FROM, GRAPHS_OF_ONE_VIEW = 20_000, 3
+# A fit whose structure is below this warns: how often noise does is in docs/findings/judge.md, "Trust".
+DOUBTFUL_STRUCTURE = 0.22
+# The code that rebuilds a new sample from training samples, which then vote (`predict`): λ and μ₀ in mean squared
+# norms of the training rows, and the factor of μ. Chosen on 26 halves of sets (docs/findings/calibration.md, "Votes or
+# subspaces"): a larger μ₀ has more voters, which gains on digits and loses where clusters have five samples.
+VOTE_SPARSITY, VOTE_PENALTY, VOTE_GROWTH = 1e-3, 0.3, 1.5

@@ -1,0 +1,80 @@
+"""Votes are parts of the rebuilt sample, and new samples land where the clusters are."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+from masked_subspace import RMSC
+from masked_subspace._common.rows import unit_rows
+from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace.estimators.voting import parts_of_rebuilt, voters_of
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return np.random.default_rng(0).normal(size=(30, 12))
+
+
+def test_parts_add_up_to_what_was_rebuilt_along_the_sample(rows):
+    rng = np.random.default_rng(1)
+    new, codes = rng.normal(size=(7, 12)), rng.normal(size=(7, 30)) * (rng.random((7, 30)) < 0.3)
+    parts = parts_of_rebuilt(csr_array(codes), rows, new).toarray()
+    expected = codes * (new @ rows.T)
+    np.testing.assert_allclose(parts, np.maximum(expected, 0), atol=1e-12)
+    np.testing.assert_allclose(expected.sum(axis=1), np.einsum("ij,ij->i", codes @ rows, new))
+
+
+def test_sparse_rows_have_the_parts_of_arrays(rows):
+    X = np.where(np.abs(rows) > 0.4, rows, 0)
+    codes = csr_array(np.random.default_rng(2).normal(size=(5, 30)))
+    mean = X.mean(axis=0)
+    implicit = ImplicitRows.of(csr_array(X), mean, 0.0)
+    dense = parts_of_rebuilt(codes, X - mean, X[:5] - mean)
+    assert abs(parts_of_rebuilt(codes, implicit, implicit[:5]) - dense).max() < 1e-12
+
+
+def test_a_sample_that_only_corrects_others_has_no_vote():
+    # x = a − ½ b: b is subtracted, though ⟨x, b⟩ > 0, and a alone votes.
+    rows = np.array([[1.0, 0.2, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
+    parts = parts_of_rebuilt(csr_array([[1.0, -0.5, 0.0]]), rows, (rows[0] - 0.5 * rows[1])[None])
+    assert (parts.toarray() > 0).tolist() == [[True, False, False]]
+
+
+def test_shares_sum_to_one_and_a_row_of_zeros_goes_to_somebody(rows):
+    rows = unit_rows(rows)
+    shares = voters_of(rows, np.vstack([rows[:3], np.zeros((1, 12))]), n_candidates=10, n_threads=1)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    assert shares[:3].argmax(axis=1).tolist() == [0, 1, 2]
+
+
+def test_new_digits_get_the_clusters_that_neighbours_have():
+    X = load_digits().data[np.random.default_rng(1).permutation(1000)]
+    model = RMSC(10, random_state=0, n_jobs=1).fit(X[::2])
+    new = X[1::2]
+    near = KNeighborsClassifier(5, metric="cosine").fit(model._rows, model.labels_)
+    told = near.predict(model._preparation.apply(new))
+    assert np.mean(model.predict(new) == told) > 0.95
+    # All directions above noise, 25 to 40 of 64 features, agreed on fewer than half.
+    assert np.mean(model.predict(new, method="subspace") == told) > 0.9
+
+
+def test_the_nearest_vote_where_the_fit_linked_by_distance():
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(3, 4)) * 8
+    X = np.vstack([centre + rng.normal(size=(60, 4)) for centre in centres])
+    new = np.vstack([centre + rng.normal(size=(20, 4)) for centre in centres])
+    model = RMSC(3, view="distance-standardized", random_state=0).fit(X)
+    voters = model._voters(new).toarray()
+    np.testing.assert_allclose(voters.sum(axis=1), 1, rtol=1e-5)
+    assert ((voters > 0).sum(axis=1) == 7).all()
+    rows, there = model._rows, model._preparation.apply(new)
+    squared = ((there[:, None] - rows) ** 2).sum(axis=2)
+    nearest = np.sort(np.argsort(squared, axis=1)[:, :7], axis=1)
+    np.testing.assert_array_equal(np.nonzero(voters)[1].reshape(-1, 7), nearest)
+    weights = np.exp(-np.take_along_axis(squared, nearest, 1) / np.sort(squared, axis=1)[:, 6:7])
+    expected = weights / weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.take_along_axis(voters, nearest, 1), expected, rtol=1e-3)
+    truth = model.labels_[[0, 60, 120]].repeat(20)
+    np.testing.assert_array_equal(model.predict(new), truth)

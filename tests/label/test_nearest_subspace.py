@@ -1,0 +1,73 @@
+"""The nearest subspace: distances are plain ones, and the clusters decide how many directions they keep."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_digits
+
+from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.label.nearest_subspace import NearestSubspace, of_most_energy
+from masked_subspace.metrics import clustering_accuracy
+
+
+def test_flat_clusters_keep_all_directions_above_noise():
+    made = make_subspaces(3, 10, per_subspace=90, ambient=30, noise=0.02, random_state=0)
+    train, new = np.arange(270) % 3 > 0, np.arange(270) % 3 == 0
+    model = NearestSubspace.learn(made.data[train], made.target[train], 3, 30)
+    assert model.rule == "above noise"
+    assert [basis.shape[1] for _, basis in model.subspaces] == [10, 10, 10]
+    np.testing.assert_array_equal(model.labels(made.data[new]), made.target[new])
+    for cluster, (mean, basis) in enumerate(model.subspaces):
+        np.testing.assert_allclose(mean, made.data[train][made.target[train] == cluster].mean(axis=0))
+        np.testing.assert_allclose(basis.T @ basis, np.eye(10), atol=1e-10)
+
+
+def test_digits_keep_few():
+    X, y = load_digits(return_X_y=True)
+    model = NearestSubspace.learn(X[:600], y[:600], 10, 64)
+    assert model.rule == "most energy"
+    assert max(basis.shape[1] for _, basis in model.subspaces) <= 9
+    assert clustering_accuracy(y[600:900], model.labels(X[600:900])) > 0.9
+
+
+def test_the_nearest_is_that_of_plain_distances():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(90, 8)), np.arange(90) % 3
+    model = NearestSubspace.learn(rows, labels, 3, 8)
+    new = rng.normal(size=(40, 8))
+    plain = [np.linalg.norm((new - mean) - (new - mean) @ basis @ basis.T, axis=1) for mean, basis in model.subspaces]
+    np.testing.assert_array_equal(model.labels(new), np.argmin(plain, axis=0))
+
+
+def test_clusters_of_one_sample_and_of_none():
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.normal(size=(20, 5)) + 9, np.full((1, 5), -30.0), rng.normal(size=(20, 5)) - 9])
+    labels = np.repeat([0, 2, 3], [20, 1, 20])  # nobody is in cluster 1
+    model = NearestSubspace.learn(rows, labels, 4, 5)
+    np.testing.assert_array_equal(model.labels(rows), labels)
+    assert model.clusters.tolist() == [0, 2, 3]
+
+
+def test_the_rule_does_not_depend_on_the_order_of_rows():
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:400], y[:400]
+    order = np.random.default_rng(0).permutation(400)
+    straight, permuted = NearestSubspace.learn(X, y, 10, 64), NearestSubspace.learn(X[order], y[order], 10, 64)
+    assert straight.rule == permuted.rule
+    np.testing.assert_array_equal(straight.labels(X), permuted.labels(X))
+
+
+def test_rows_that_are_not_written_out_are_placed_like_arrays():
+    made = make_subspaces(3, 4, 40, 60, noise=0.02, random_state=0)
+    X = np.where(np.abs(made.data) > 0.05, made.data, 0)
+    implicit = ImplicitRows.of(csr_array(X), X.mean(axis=0), 0.0)
+    dense = NearestSubspace.learn(X - X.mean(axis=0), made.target, 3, 60)
+    ours = NearestSubspace.learn(implicit, made.target, 3, 60)
+    assert ours.rule == dense.rule
+    np.testing.assert_array_equal(ours.labels(implicit), dense.labels(X - X.mean(axis=0)))
+
+
+@pytest.mark.parametrize(("members", "features", "kept"), [(50, 40, 2), (2, 40, 1), (1, 40, 0), (50, 3, 1)])
+def test_four_fifths_of_the_energy_within_limits(members, features, kept):
+    assert of_most_energy(np.array([5.0, 3.0, 1.0, 1.0]), members, features) == kept
