@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,10 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         path = Path(folder) / "rows.npy"
-        write_subspaces(path, options.samples, options.seed)
+        # In a process of its own: pages of the file that are written here would count as memory of the client.
+        writer = get_context("spawn").Process(target=write_subspaces, args=(path, options.samples, options.seed))
+        writer.start()
+        writer.join()
         with (
             distributed.LocalCluster(
                 n_workers=options.workers, threads_per_worker=1, memory_limit=options.memory, dashboard_address=":0"

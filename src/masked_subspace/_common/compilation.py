@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -63,7 +63,7 @@ def compiling_is_said(beside: str | None = None) -> Iterator[None]:
         yield
 
 
-def compile_beside(toy_problem: str) -> subprocess.Popen[bytes] | None:
+def compile_beside(toy_problem: str, environment: Mapping[str, str] | None = None) -> subprocess.Popen[bytes] | None:
     """Run "module:function" in a process of its own, so that its kernels are on disk when this process needs them.
 
     numba compiles one function at a time in a process, so threads would not help. Nothing depends on the outcome: a
@@ -80,7 +80,7 @@ def compile_beside(toy_problem: str) -> subprocess.Popen[bytes] | None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, **one_thread},
+            env={**os.environ, **one_thread, **(environment or {})},
         )
     except OSError:
         return None

@@ -62,6 +62,9 @@ def find_candidates(parts: Parts, m: int) -> list[Result]:
 
 def search_own(pile: Pile, plan: Plan, part: int, ends: tuple[int, int], m: int) -> KeyArray:
     """The search of the samples start..stop of a part in the lists of the part itself."""
+    from masked_subspace.distributed.warm_up import kernels_on_disk
+
+    kernels_on_disk()
     unit, first = _unit(pile.rows), plan.offsets[part]
     begin, end = ends
 

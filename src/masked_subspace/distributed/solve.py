@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Rows = npt.NDArray[np.float32]
 
-_ROWS_AT_ONCE = 1 << 16  # samples of one task: bounds the rows of other parts that it has to hold
+_ROWS_AT_ONCE = 1 << 15  # samples of one task: bounds the rows of other parts that it has to hold, and their codes
 _RULE_ROWS = 128
 
 
