@@ -62,3 +62,16 @@ def test_certainty_is_the_own_cluster_less_the_next_best():
     labels = np.array([0, 0, 1, 1])
     found = agreement_with(labels, [labels, np.zeros(4, dtype=int)])
     np.testing.assert_allclose(found, 0.5)  # always with its own, in half of the labelings with the others too
+
+
+def test_more_clusters_in_all_votes_than_samples_give_the_same_embedding():
+    rng = np.random.default_rng(3)
+    votes = [rng.integers(0, 5, 20) for _ in range(6)]  # about 30 clusters of 20 samples
+    assert membership(votes).shape[1] > 20
+    P = agreement_matrix(votes)
+    degree = P.sum(axis=1)
+    values, vectors = np.linalg.eigh(P / np.sqrt(np.outer(degree, degree)))
+    values, vectors = values[::-1][:12], vectors[:, ::-1][:, :12]
+    expected = unit_rows(vectors * diffusion_weights(values, 3))
+    found = consensus_embedding(votes, 3)
+    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)

@@ -16,6 +16,7 @@ from masked_subspace.rounds.judge import (
     agreement,
     cuts_for,
     prediction_strength,
+    splits_for,
     strength_of,
     yardsticks,
 )
@@ -52,6 +53,10 @@ def test_subspaces_predict_themselves_and_random_labels_do_not():
     assert prediction_strength(X, np.zeros(150, int), 3) == 0  # a trivial partition would predict itself
     wide = np.hstack([X, np.zeros((150, 300))])
     assert strength_of(yardsticks(wide), y, 3) > 0.9
+
+
+def test_few_samples_are_split_more_often():
+    assert [splits_for(n) for n in (20, 200, 400, 1_000, 50_000)] == [16, 16, 8, 3, 3]
 
 
 def test_cuts_go_finer_where_clusters_are_large():

@@ -60,7 +60,8 @@ def measured(case: FitCase) -> Row:
     peer = KMeans(case.n_clusters, n_init=10, random_state=0)
     with limited_threads(1):
         ours.fit(X[:: max(1, len(X) // 2_000)])  # what a first fit compiles
-        own, their = (timed(partial(model.fit, X), 1)[1]["cpu"] for model in (ours, peer))
+        repeats = 3 if case.quick else 1
+        own, their = (timed(partial(model.fit, X), repeats)[1]["cpu"] for model in (ours, peer))
     way = next((record["way"] for record in ours.choices_ if record["taken"]), "")
     return {
         "fit": case.name,

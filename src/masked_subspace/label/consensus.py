@@ -2,6 +2,7 @@
 
 With H the n × Σ K_m one-hot matrix of M labelings, the share of them that puts i and j together is P = HHᵀ/M. Its
 normalised eigenvectors are left singular vectors of D^-½H/√M, so they come from a Σ K_m × Σ K_m matrix: linear in n.
+Where Σ K_m is larger than n they come from the n × n one.
 """
 
 from __future__ import annotations
@@ -35,12 +36,14 @@ def consensus_embedding(labelings: Sequence[IntArray], n_clusters: int) -> Float
     scale = 1 / np.sqrt(len(labelings))
     degree = H @ np.asarray(H.sum(axis=0)).ravel() * scale**2
     A = csr_array(H.multiply((scale / np.sqrt(degree))[:, None]))
-    values, right = eigenpairs((A.T @ A).toarray())
+    # The smaller of the two products: many votes with many clusters have more columns than there are samples.
+    few_samples = A.shape[0] < A.shape[1]
+    values, found = eigenpairs((A @ A.T if few_samples else A.T @ A).toarray())
     wanted = min(vectors_to_weigh(n_clusters), len(values))
-    values, right = values[::-1][:wanted], right[:, ::-1][:, :wanted]
+    values, found = values[::-1][:wanted], found[:, ::-1][:, :wanted]
     kept = values > 1e-10
-    values, right = values[kept], right[:, kept]
-    vectors = (A @ right) / np.sqrt(values)
+    values, found = values[kept], found[:, kept]
+    vectors = found if few_samples else (A @ found) / np.sqrt(values)
     return unit_rows(weighted(vectors, values, n_clusters))
 
 

@@ -16,6 +16,7 @@ from sklearn.cluster import KMeans
 
 from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.label.lloyd import Clusters, best_of_starts
 
 # The weight of a sample whose cluster is known, in mean clusters.
 ANCHOR_WEIGHT = 0.1
@@ -40,29 +41,30 @@ def cluster_rows(
     if n_clusters == 1:
         return np.zeros(len(rows), dtype=np.int32)
     small = len(rows) <= _SMALL
-    if small:
-        rows = rows.astype(np.float64)
-    rows = _distinct_enough(rows, n_clusters, seed)
+    rows = _distinct_enough(rows.astype(np.float64) if small else rows, n_clusters, seed)
     # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
     with limited_threads(1 if small else n_threads):
         if small:
-            model = _restarted(n_clusters, n_init or RESTARTS, seed)
-        else:
-            centres = _best_of_sample(rows, n_clusters, seed, n_init or RESTARTS_ON_SAMPLE)
-            model = KMeans(n_clusters, init=centres, n_init=1)
-        labels: IntArray = model.fit(rows).labels_.astype(np.int32)
+            return _restarted(rows, n_clusters, n_init or RESTARTS, seed).labels
+        centres = _best_of_sample(rows, n_clusters, seed, n_init or RESTARTS_ON_SAMPLE)
+        labels: IntArray = KMeans(n_clusters, init=centres, n_init=1).fit(rows).labels_.astype(np.int32)
     return labels
 
 
-def _restarted(n_clusters: int, n_init: int, seed: int) -> KMeans:
-    return KMeans(n_clusters, init=SpreadCentres(n_init), n_init=n_init, random_state=seed)
+def _restarted(rows: FloatArray, n_clusters: int, n_init: int, seed: int) -> Clusters:
+    """The best of `KMeans(n_clusters, n_init=n_init, random_state=seed)`, whose work is on centred rows."""
+    mean = rows.mean(axis=0)
+    centred = rows - mean
+    starts = spread_centres(centred, n_clusters, n_init, np.random.RandomState(seed))
+    best = best_of_starts(centred, centred[starts])
+    return best._replace(centres=best.centres + mean)
 
 
 def _best_of_sample(rows: FloatArray, n_clusters: int, seed: int, n_init: int) -> FloatArray:
     wanted = min(len(rows), max(_SAMPLE, _SAMPLE_A_CLUSTER * n_clusters))
     sample = np.sort(np.random.default_rng(seed).choice(len(rows), wanted, replace=False))
-    model = _restarted(n_clusters, n_init, seed).fit(rows[sample].astype(np.float64))
-    centres: FloatArray = model.cluster_centers_.astype(rows.dtype)
+    best = _restarted(rows[sample].astype(np.float64), n_clusters, n_init, seed)
+    centres: FloatArray = best.centres.astype(rows.dtype)
     return centres
 
 
@@ -186,19 +188,6 @@ def squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
     squared = np.einsum("ij,ij->i", rows, rows)[:, None] - 2 * inner + np.einsum("ij,ij->i", centres, centres)
     distances: FloatArray = np.maximum(squared, 0)
     return distances
-
-
-class SpreadCentres:
-    """What `KMeans(init=…)` calls once a restart. The first call seeds all `n_init` restarts."""
-
-    def __init__(self, n_init: int) -> None:
-        self.n_init = n_init
-        self._waiting: list[IntArray] = []
-
-    def __call__(self, rows: FloatArray, n_clusters: int, random_state: np.random.RandomState) -> FloatArray:
-        if not self._waiting:
-            self._waiting = list(spread_centres(rows, n_clusters, self.n_init, random_state))
-        return rows[self._waiting.pop(0)]
 
 
 def spread_centres(rows: FloatArray, n_clusters: int, n_init: int, random_state: np.random.RandomState) -> IntArray:

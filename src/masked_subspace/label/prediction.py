@@ -29,27 +29,41 @@ def predicted_labels(samples: FloatArray, labels: IntArray, n_clusters: int, fol
         fitted = [cluster for cluster in range(n_clusters) if len(members[cluster]) > 1]
         if fitted:
             others = np.flatnonzero(~train)
-            subspaces = [_affine_subspace(members[cluster]) for cluster in fitted]
+            subspaces = _affine_subspaces([members[cluster] for cluster in fitted])
             distance[others[:, None], np.array(fitted)] = squared_distances(samples[others], subspaces)
     nearest: IntArray = distance.argmin(axis=1)
     return nearest
 
 
-def _affine_subspace(members: FloatArray) -> AffineSubspace:
-    """The mean of the members and, as columns, the directions that hold nine tenths of their energy, nine at most."""
-    mean = members.mean(axis=0)
-    centred = members - mean
-    wide = centred.shape[0] <= centred.shape[1]
-    values, vectors = eigenpairs(centred @ centred.T if wide else centred.T @ centred)
-    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
-    share = np.cumsum(values) / max(float(values.sum()), np.finfo(float).tiny)
+def _affine_subspaces(clusters: list[FloatArray]) -> list[AffineSubspace]:
+    """Of each cluster the mean of its rows and, as columns, the directions that hold nine tenths of their energy, nine
+    at most. Clusters of one size are computed together: there are many small ones."""
+    by_size: dict[int, list[int]] = {}
+    for place, rows in enumerate(clusters):
+        by_size.setdefault(len(rows), []).append(place)
+    found: dict[int, AffineSubspace] = {}
+    for places in by_size.values():
+        found.update(zip(places, _of_one_size(np.stack([clusters[place] for place in places])), strict=True))
+    return [found[place] for place in range(len(clusters))]
+
+
+def _of_one_size(clusters: FloatArray) -> list[AffineSubspace]:
+    """The affine subspaces of a stack of clusters."""
+    _, size, width = clusters.shape
+    means = clusters.mean(axis=1, keepdims=True)
+    centred = clusters - means
+    across = centred.transpose(0, 2, 1)
+    wide = size <= width
+    values, vectors = eigenpairs(centred @ across if wide else across @ centred)
+    values, vectors = np.maximum(values[:, ::-1], 0), vectors[:, :, ::-1]
+    share = np.cumsum(values, axis=1) / np.maximum(values.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     # In few features nothing would be left outside a subspace that holds the energy: half of them are its own at most.
-    most = min(_MOST_DIRECTIONS, len(members) - 1, members.shape[1] // 2)
-    rank = min(int(np.searchsorted(share, _ENERGY)) + 1, most)
-    basis = vectors[:, :rank]
+    most = min(_MOST_DIRECTIONS, size - 1, width // 2)
+    ranks = np.minimum((share < _ENERGY).sum(axis=1) + 1, most)
+    bases = vectors[:, :, :most]
     if wide:
-        basis = centred.T @ basis / np.sqrt(np.maximum(values[:rank], np.finfo(members.dtype).tiny))
-    return mean, basis
+        bases = across @ bases / np.sqrt(np.maximum(values[:, None, :most], np.finfo(clusters.dtype).tiny))
+    return [(mean[0], basis[:, :rank]) for mean, basis, rank in zip(means, bases, ranks, strict=True)]
 
 
 def squared_distances(rows: FloatArray, subspaces: list[AffineSubspace]) -> FloatArray:
@@ -78,7 +92,17 @@ def leading_rows(
         return rows
     centred: FloatArray = rows - rows.mean(axis=0)
     if width <= len(centred):
-        return centred @ turned(largest_eigenpairs(centred.T @ centred, _MOST_FEATURES)[1])
+        return centred @ turned(_principal_directions(centred))
     values, vectors = largest_eigenpairs(centred @ centred.T, _MOST_FEATURES)
     reduced: FloatArray = vectors * np.sqrt(np.maximum(values, 0))
     return reduced
+
+
+def _principal_directions(centred: FloatArray) -> FloatArray:
+    """At most 100, as columns; a column of zeros, such as the border of images, has no part in any."""
+    used = np.flatnonzero(centred.any(axis=0))
+    some = centred if len(used) == centred.shape[1] else centred[:, used]
+    found = largest_eigenpairs(some.T @ some, _MOST_FEATURES)[1]
+    directions = np.zeros((centred.shape[1], found.shape[1]), dtype=found.dtype)
+    directions[used] = found
+    return directions

@@ -1,0 +1,69 @@
+"""Lloyd's iterations of all restarts at once are scikit-learn's, one restart after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+
+from masked_subspace.label import lloyd
+from masked_subspace.label.lloyd import all_of_starts, best_of_starts
+
+
+def starts_of(rows, restarts, n_clusters, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.stack([rows[rng.choice(len(rows), n_clusters, replace=False)] for _ in range(restarts)])
+
+
+@pytest.mark.parametrize(("n", "d", "n_clusters"), [(400, 6, 8), (150, 2, 3), (90, 20, 30)])
+def test_every_restart_ends_where_scikit_learn_does(n, d, n_clusters):
+    rows = np.random.default_rng(n).normal(size=(n, d))
+    starts = starts_of(rows, 6, n_clusters)
+    for found, centres in zip(all_of_starts(rows, starts), starts, strict=True):
+        peer = KMeans(n_clusters, init=centres, n_init=1).fit(rows)
+        np.testing.assert_array_equal(found.labels, peer.labels_)
+        np.testing.assert_allclose(found.centres, peer.cluster_centers_, atol=1e-12)
+        assert found.inertia == pytest.approx(peer.inertia_)
+
+
+def test_the_best_start_wins_and_of_equal_ones_the_first():
+    rows = np.array([[0.0], [1], [10], [11], [20], [21]])
+    good, bad = np.array([[0.0], [10], [20]]), np.array([[0.0], [1], [20]])
+    found = best_of_starts(rows, np.stack([bad, good, good[::-1]]))
+    assert found.labels.tolist() == [0, 0, 1, 1, 2, 2]
+    assert found.inertia == pytest.approx(1.5)
+
+
+def test_blocks_of_rows_change_nothing(monkeypatch):
+    rows = np.random.default_rng(1).normal(size=(203, 4))
+    starts = starts_of(rows, 3, 5)
+    whole = best_of_starts(rows, starts)
+    monkeypatch.setattr(lloyd, "_PRODUCTS_AT_ONCE", 15 * 17)
+    parts = best_of_starts(rows, starts)
+    np.testing.assert_array_equal(whole.labels, parts.labels)
+    np.testing.assert_allclose(whole.centres, parts.centres, atol=1e-13)
+
+
+def test_an_empty_cluster_takes_the_row_farthest_from_its_centre():
+    rows = np.array([[0.0], [1], [2], [50]])
+    # Nobody is nearest to the second centre; 50 is farthest from its own.
+    (found,) = all_of_starts(rows, np.array([[[1.0], [-1000]]]))
+    assert found.labels.tolist() == [0, 0, 0, 1]
+    np.testing.assert_allclose(found.centres, [[1.0], [50]])
+
+
+def test_more_centres_than_different_rows_leave_clusters_empty():
+    rows = np.repeat([[0.0], [1]], 3, axis=0)
+    (found,) = all_of_starts(rows, np.array([[[0.0], [1], [5]]]))
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert found.inertia == 0
+
+
+def test_centres_that_hardly_move_stop_and_the_labels_are_those_of_the_last_ones(monkeypatch):
+    rows = np.random.default_rng(2).normal(size=(500, 2))
+    starts = starts_of(rows, 1, 4)
+    monkeypatch.setattr(lloyd, "_TOLERANCE", 10.0)  # one iteration
+    (found,) = all_of_starts(rows, starts)
+    peer = KMeans(4, init=starts[0], n_init=1, tol=10.0).fit(rows)
+    np.testing.assert_array_equal(found.labels, peer.labels_)
+    np.testing.assert_array_equal(found.labels, ((rows[:, None] - found.centres) ** 2).sum(axis=2).argmin(axis=1))
