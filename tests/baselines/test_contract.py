@@ -26,6 +26,8 @@ OPTIONS = [
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize("key", baselines())
 def test_the_contract(key, check):
+    if key == "ae-edsc":
+        pytest.importorskip("torch")
     check(baselines()[key])
 
 

@@ -11,7 +11,7 @@ from numba import njit
 from scipy.sparse import csr_array, issparse, vstack
 
 from masked_subspace._common.content_order import Positions
-from masked_subspace._common.matrices import as_dense
+from masked_subspace._common.matrices import as_dense, without_diagonal
 from masked_subspace._common.rows import row_blocks, unit_rows
 from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import Array, FloatArray, Matrix
@@ -56,8 +56,7 @@ def affinity_matrix(
         return symmetrize(code_neighbors(links, n_links))
     links = csr_array(abs(links))
     links.sum_duplicates()
-    links.setdiag(0)
-    links.eliminate_zeros()
+    links = without_diagonal(links)
     if kind in ("top-k", "normalized"):
         links = rows_by_maximum(links)
     if kind == "unit-length":

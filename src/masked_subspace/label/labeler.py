@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.content_order import Positions, content_order
+from masked_subspace._common.matrices import without_diagonal
 from masked_subspace._common.rows import products_of, row_blocks
 from masked_subspace._common.sparse.implicit import Rows, as_array
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray, Matrix
@@ -144,9 +145,7 @@ class GraphLabeler(BaseEstimator):
         if low == high:
             return low
         if not hasattr(self, "number_"):
-            links = csr_array(abs(csr_array(representation)))
-            links.setdiag(0)
-            links.eliminate_zeros()
+            links = without_diagonal(csr_array(abs(csr_array(representation))))
             samples = [leading_rows(evidence.X)] if len(evidence.X) <= _PREDICTED else []
             self.number_ = number_of_clusters(
                 [[links]], low, high, seed, samples=samples, order=evidence.order, n_threads=evidence.n_threads

@@ -34,7 +34,8 @@ _CLOSE_ENOUGH = 0.03  # of the links wanted
 _MOST_EMPTY = 0.01
 # Supports are settled long before values are: counts at 1e-3 are those at 1e-6 (measured on MNIST and motions).
 _SETTLED = 1e-3
-_NARROW = 0.005  # a bracket of ln λ that is not worth dividing
+_NARROW = 0.005  # a bracket of ln λ that is not worth dividing, unless it holds a cliff:
+_CLIFF = 1e-6  # samples that are nearly copies lose their links together (27 → 1 within .003)
 _MOST_SOLVES = 30
 # The curve: penalties (in units of the mean squared norm) over the range from which members are drawn.
 _CURVE_PENALTIES = 10.0 ** np.array([0.5, 1.0, 1.5])
@@ -159,15 +160,16 @@ class CandidateStep:
             if empty <= _MOST_EMPTY and abs(links - wanted) <= _CLOSE_ENOUGH * wanted:
                 return float(np.exp(trial))
             if links < wanted or empty > _MOST_EMPTY:
-                high, links_high = trial, min(links, wanted)
+                high, links_high = trial, links
             else:
                 low, links_low = trial, links
-            if high - low < _NARROW:
+            narrow = high - low < _NARROW
+            if narrow and (links_low - links_high <= _CLOSE_ENOUGH * wanted or high - low < _CLIFF):
                 break
             # The far end may be seven decades away: near the guess, first a short way, twice as long each time.
             near_low, near_high = max(low, trial - reach), min(high, trial + reach)
-            share = np.clip((links_low - wanted) / max(links_low - links_high, 1e-9), 0.1, 0.9)
-            if count % 3 == 2 or empty > _MOST_EMPTY:
+            share = np.clip((links_low - wanted) / max(links_low - min(links_high, wanted), 1e-9), 0.1, 0.9)
+            if narrow or count % 3 == 2 or empty > _MOST_EMPTY:
                 share = 0.5
             inside = low + share * (high - low)
             trial = float(np.clip(inside, near_low, near_high))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.utils import check_random_state
 
+from masked_subspace._common.matrices import without_diagonal
 from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
@@ -121,8 +122,7 @@ def check_graph(W: MatrixLike, n_clusters: NumberWanted, name: str) -> csr_array
     apart = abs(graph - graph.T)
     if apart.nnz and float(apart.max()) > _SYMMETRIC * largest:
         raise ValueError(f"{name} is not symmetric: entries differ by {apart.max():.2g}; take ({name} + {name}.T) / 2.")
-    graph.setdiag(0)
-    graph.eliminate_zeros()
+    graph = without_diagonal(graph)
     if graph.nnz == 0:
         raise ValueError(f"{name} has no links between different samples: there is nothing to cut.")
     isolated = int((np.diff(graph.indptr) == 0).sum())
