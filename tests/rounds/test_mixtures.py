@@ -145,15 +145,6 @@ def test_votes_depend_on_the_seed():
     assert any(adjusted_rand_index(a, b) < 1 for a, b in zip(one, other, strict=True))
 
 
-def test_a_feature_that_nearly_has_two_values_holds_no_component():
-    """Each of its two heaps has next to no variance; without what is added to it the likelihood has no bound there."""
-    X, _ = flats()
-    coin = np.random.default_rng(2).integers(0, 2, (len(X), 1)) + 1e-4 * np.random.default_rng(3).random((len(X), 1))
-    beside = mixture_votes(np.hstack([X, coin]), 3, "mixture", 0)
-    apart = [abs(adjusted_rand_index(vote, coin.ravel() > 0.5)) for vote in beside]
-    assert np.mean(apart) < 0.2
-
-
 def test_every_cluster_needs_two_samples_of_a_draw():
     X = np.random.default_rng(0).random((20, 2))  # 14 are drawn
     assert suits_a_mixture(X, 7, "shared-mixture")
