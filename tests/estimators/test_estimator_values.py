@@ -85,7 +85,7 @@ def test_the_mask_of_an_ensemble_is_the_agreement_of_its_members():
     assert len(model.soft_mask_.labelings) == 4
 
 
-class Stop(Exception):
+class EnoughError(Exception):
     """Raised where a test has seen enough of a fit."""
 
 
@@ -95,10 +95,10 @@ def task_of(monkeypatch, model, X, **known):
 
     def cluster(self, task):
         seen.append(task)
-        raise Stop
+        raise EnoughError
 
     monkeypatch.setattr(type(model), "_cluster", cluster)
-    with pytest.raises(Stop):
+    with pytest.raises(EnoughError):
         model.fit(X, **known)
     return seen[0]
 
