@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_digits, load_wine
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators.calibration import Sharpening
+from masked_subspace.estimators.voting import nearest_voters, voters_of
 from masked_subspace.label.consensus import with_own_first
 
 
@@ -63,3 +65,64 @@ def test_samples_below_the_certainty_asked_for_are_in_no_cluster():
     assert (strict.labels_ == -1).any()
     with pytest.raises(ValueError, match="min_certainty"):
         BMSC(3, min_certainty=1.5).fit(X)
+
+
+def test_sharp_shares_are_a_power_of_votes_mixed_with_equal_shares():
+    votes = np.array([[0.6, 0.4, 0.0], [0.1, 0.1, 0.8]])
+    raised = (votes + 1e-3 / 3) ** 2.5
+    expected = 0.7 * raised / raised.sum(axis=1, keepdims=True) + 0.3 / 3
+    np.testing.assert_allclose(Sharpening(2.5, 0.7).apply(votes), expected)
+
+
+def votes_beside(labels):
+    """Voters that favour their own cluster, by numbers that depend on the two samples alone; and who was asked."""
+    asked = []
+
+    def voters(rest, new):
+        old, fresh = rest.ravel().astype(int), new.ravel().astype(int)
+        asked.append((old, fresh))
+        same = labels[fresh][:, None] == labels[old]
+        weight = np.where(same, 2.0, 1.0) * (1 + (7 * old[None] + 3 * fresh[:, None]) % 5 * (fresh[:, None] % 3 > 0))
+        return csr_array(weight / weight.sum(axis=1, keepdims=True))
+
+    return voters, asked
+
+
+@pytest.mark.parametrize(("n", "count"), [(120, 30), (2000, 400)])
+def test_the_power_is_the_one_that_foretells_left_out_samples_best(n, count):
+    labels = np.arange(n) % 3
+    memberships = np.full((n, 3), 0.1)
+    memberships[np.arange(n), labels] = 0.8
+    voters, asked = votes_beside(labels)
+    found = Sharpening.learn(np.arange(n, dtype=float)[:, None], labels, memberships, voters)
+    ((rest, new),) = asked
+    assert len(new) == count
+    assert sorted([*rest, *new]) == list(range(n))
+    votes = (voters(rest[:, None], new[:, None]) @ np.eye(3)[labels[rest]]) + 1e-3 / 3
+    powers = np.geomspace(1, 16, 25)
+    surprise = [-np.log((votes**T / (votes**T).sum(axis=1, keepdims=True))[np.arange(count), labels[new]]).mean()
+                for T in powers]  # fmt: skip
+    assert found.power == pytest.approx(powers[np.argmin(surprise)])
+    # A mean membership of .8 of three clusters: as much of the way from 1/3 to 1.
+    assert found.trust == pytest.approx((0.8 - 1 / 3) / (1 - 1 / 3))
+
+
+def test_where_there_is_nobody_to_ask_votes_stay_as_they_are():
+    voters, asked = votes_beside(np.zeros(3, dtype=int))
+    one = Sharpening.learn(np.zeros((8, 1)), np.zeros(8, dtype=int), np.ones((8, 1)), voters)
+    assert (one.power, one.trust) == (1.0, 1.0)
+    few = Sharpening.learn(np.zeros((3, 1)), np.array([0, 1, 1]), np.eye(2)[[0, 1, 1]], voters)
+    assert (few.power, few.trust) == (1.0, 1.0)
+    assert asked == []
+
+
+def test_the_power_is_learnt_from_the_votes_it_is_for():
+    """A fit that linked samples by distance asks the nearest, in training as for new samples."""
+    rng = np.random.default_rng(0)
+    X = np.vstack([centre + rng.normal(size=(40, 4)) for centre in 3 * rng.normal(size=(3, 4))])
+    for view, voters in (
+        ("distance", lambda rows, new: nearest_voters(rows, new, n_threads=1)),
+        ("lifted", lambda rows, new: voters_of(rows, new, n_candidates=64, n_threads=1)),
+    ):
+        model = RMSC(3, view=view, random_state=0).fit(X)
+        assert model._sharpening() == Sharpening.learn(model._rows, model.labels_, model.memberships_, voters)

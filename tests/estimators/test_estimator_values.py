@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from masked_subspace import BMSC, GMSC, RMSC
-from masked_subspace.masks import LabelMask
+from masked_subspace.baselines import LSR
+from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.masks import KnownPairs, LabelMask
 from masked_subspace.metrics import clustering_accuracy
 
 
@@ -81,3 +83,81 @@ def test_the_mask_of_an_ensemble_is_the_agreement_of_its_members():
     assert model.soft_mask_.n_samples == len(model.labels_)
     assert model.soft_mask_.strength > 1
     assert len(model.soft_mask_.labelings) == 4
+
+
+class EnoughError(Exception):
+    """Raised where a test has seen enough of a fit."""
+
+
+def task_of(monkeypatch, model, X, **known):
+    """What a fit is about once everything is checked."""
+    seen = []
+
+    def cluster(self, task):
+        seen.append(task)
+        raise EnoughError
+
+    monkeypatch.setattr(type(model), "_cluster", cluster)
+    with pytest.raises(EnoughError):
+        model.fit(X, **known)
+    return seen[0]
+
+
+def test_random_state_is_the_seed_of_the_work(monkeypatch):
+    X = noisy()
+    seeds = [task_of(monkeypatch, BMSC(3, random_state=state), X).seed for state in (0, 0, 1)]
+    assert seeds[0] == seeds[1] != seeds[2]
+    assert seeds[0] == np.random.RandomState(0).randint(2**31 - 1)
+
+
+def test_constraints_say_how_strictly_pairs_are_kept(monkeypatch):
+    X = noisy()
+    for constraints in ("soft", "hard"):
+        task = task_of(monkeypatch, BMSC(3, constraints=constraints), X, must_link=[[0, 1]])
+        evidence = task.evidence(X)
+        assert evidence.hard == (constraints == "hard")
+        assert evidence.known.together(np.array(0), np.array(1))
+    assert task_of(monkeypatch, BMSC(3), X).known is None
+
+
+def test_known_labels_need_as_many_clusters():
+    X = noisy()
+    labels = np.full(len(X), -1)
+    labels[[0, 20]] = [0, 3]
+    assert BMSC((2, 6), random_state=0).fit(X, partial_labels=labels).n_clusters_ >= 4
+    model = BMSC((2, 6))
+    model._set_bounds(60, KnownPairs.of(60, partial_labels=labels), hard=False)
+    assert model._bounds == (4, 6)
+
+
+@pytest.mark.parametrize("estimator", [BMSC, LSR])
+def test_links_of_the_graph_are_those_that_were_asked_for(estimator):
+    X = noisy()
+    for n_links in (2, 6):
+        model = estimator(3, affinity="top-k", n_links=n_links, random_state=0).fit(X)
+        expected = affinity_matrix(model.representation_matrix_, "top-k", n_links=n_links)
+        assert abs(model.affinity_matrix_ - expected).max() == 0
+        assert n_links <= model.affinity_matrix_.nnz / 60 <= 2 * n_links
+
+
+def test_rows_are_prepared_as_asked():
+    X = 5 * noisy()
+    for model in (BMSC(3, center=False, normalize=False), LSR(3, center=False, normalize=False)):
+        np.testing.assert_array_equal(model.fit(X)._rows, X)
+    for model in (BMSC(3, center=True, normalize=False), LSR(3, center=True, normalize=False)):
+        np.testing.assert_allclose(model.fit(X)._rows, X - X.mean(axis=0), atol=1e-12)
+
+
+def test_the_limit_of_certainty_is_inside():
+    X = noisy(noise=1.0)
+    certainty = BMSC(3, random_state=0).fit(X).certainty_
+    limit = float(np.sort(certainty)[30])
+    strict = BMSC(3, min_certainty=limit, random_state=0).fit(X)
+    assert (strict.labels_ >= 0).sum() == (certainty >= limit).sum() == 30
+
+
+def test_a_view_in_which_the_root_is_taken_warns_of_negative_entries():
+    X = np.abs(noisy())
+    model = RMSC(3, view="root", members=2, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match="square root"):
+        model.predict(X - 0.1)

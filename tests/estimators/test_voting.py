@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from masked_subspace import RMSC
 from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.sparse.implicit import ImplicitRows
-from masked_subspace.estimators.voting import parts_of_rebuilt, voters_of
+from masked_subspace.estimators.voting import parts_of_rebuilt, placed_by, voters_of
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +78,33 @@ def test_the_nearest_vote_where_the_fit_linked_by_distance():
     np.testing.assert_allclose(np.take_along_axis(voters, nearest, 1), expected, rtol=1e-3)
     truth = model.labels_[[0, 60, 120]].repeat(20)
     np.testing.assert_array_equal(model.predict(new), truth)
+
+
+def test_votes_have_no_unit_and_no_more_voters_than_candidates(rows):
+    new = np.random.default_rng(3).normal(size=(6, 12))
+    plain = voters_of(rows, new, n_candidates=8, n_threads=1)
+    assert abs(plain - voters_of(30 * rows, 30 * new, n_candidates=8, n_threads=1)).max() < 1e-9
+    assert np.diff(plain.indptr).max() <= 8
+    nearest = np.argsort(-np.abs(new @ unit_rows(rows).T), axis=1)[:, :8]
+    for voters, near in zip(plain.toarray(), nearest, strict=True):
+        assert set(np.flatnonzero(voters)) <= set(near)
+
+
+def test_a_sample_without_a_code_has_the_vote_of_its_nearest_whichever_side_it_lies_on(rows):
+    rows = unit_rows(np.hstack([rows, np.zeros((30, 1))]))
+    new = np.zeros((2, 13))
+    new[:, 12] = 1
+    new += 1e-3 * np.array([[1], [-1]]) * rows[[4, 17]]
+    shares = voters_of(rows, new, n_candidates=30, n_threads=1).toarray()
+    np.testing.assert_array_equal(shares.argmax(axis=1), [4, 17])
+    np.testing.assert_allclose(shares.max(axis=1), 1)
+
+
+def test_shares_stay_shares_and_directions_keep_their_length():
+    voters = csr_array([[0.5, 0.5], [0.25, 0.75]])
+    shares = np.array([[1.0, 0.0], [0.2, 0.8]])
+    np.testing.assert_allclose(placed_by(voters, shares), [[0.6, 0.4], [0.4, 0.6]])
+    isolated = np.array([[1.0, 0.0], [0.0, 0.0]])  # a row of zeros is one of a sample without links
+    np.testing.assert_allclose(placed_by(voters, isolated), [[0.5, 0], [0.25, 0]])
+    directions = np.array([[1.0, 0.0], [0.0, -1.0]])
+    np.testing.assert_allclose(np.linalg.norm(placed_by(voters, directions), axis=1), 1)

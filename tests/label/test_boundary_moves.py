@@ -30,3 +30,21 @@ def test_the_price_of_large_clusters_decides_between_equal_links():
     W = csr_array(np.array([[0, 1, 1]], dtype=np.float32))
     for totals, expected in (([1.0, 5.0], 0), ([5.0, 1.0], 1)):
         assert settled_labels(W, np.array([-1, 0, 1]), np.array(totals), 0.1)[0] == expected
+
+
+def test_a_sample_does_not_pay_for_its_own_links():
+    """Both clusters hold a link of weight 1; the own one has 5 in all, 2 of them the sample's, the other has 4."""
+    W = csr_array(np.array([[0, 1, 1]], dtype=np.float32))
+    assert settled_labels(W, np.array([0, 0, 1]), np.array([5.0, 4.0]), 0.1)[0] == 0
+    assert settled_labels(W, np.array([0, 0, 1]), np.array([7.0, 4.0]), 0.1)[0] == 1
+
+
+def test_who_has_joined_a_cluster_makes_it_dearer_for_the_next():
+    W = csr_array(np.array([[0, 0, 1, 1], [0, 0, 1, 1]], dtype=np.float32))
+    settled = settled_labels(W, np.array([-1, -1, 0, 1]), np.array([1.0, 2.0]), 0.1)
+    np.testing.assert_array_equal(settled, [0, 1])
+
+
+def test_a_loop_holds_nobody_in_a_cluster():
+    W = csr_array(np.array([[5, 1]], dtype=np.float32))
+    assert settled_labels(W, np.array([0, 1]), np.array([6.0, 1.0]), 0.0)[0] == 1

@@ -3,7 +3,13 @@ import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import unit_rows
-from masked_subspace.label.consensus import agreement_with, consensus_embedding, membership, modularity
+from masked_subspace.label.consensus import (
+    agreement_with,
+    consensus_embedding,
+    membership,
+    modularity,
+    shares_of_votes,
+)
 from masked_subspace.label.embedding import diffusion_weights
 from masked_subspace.masks import ConsensusMask
 
@@ -75,3 +81,16 @@ def test_more_clusters_in_all_votes_than_samples_give_the_same_embedding():
     expected = unit_rows(vectors * diffusion_weights(values, 3))
     found = consensus_embedding(votes, 3)
     np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-3)
+
+
+def test_memberships_are_mean_agreements_with_the_members_of_each_cluster(labelings):
+    truth, noisy = labelings
+    labels = np.where(truth == 3, 2, truth)  # clusters of 25, 25 and 50
+    P = agreement_matrix(noisy)
+    means = np.stack([P[:, labels == cluster].mean(axis=1) for cluster in range(3)], axis=1)
+    np.testing.assert_allclose(shares_of_votes(labels, noisy, 3), means / means.sum(axis=1, keepdims=True))
+    # A cluster that nobody is in has no share.
+    assert not shares_of_votes(labels, noisy, 4)[:, 3].any()
+    own = means[np.arange(100), labels]
+    means[np.arange(100), labels] = 0
+    np.testing.assert_allclose(agreement_with(labels, noisy), np.clip(own - means.max(axis=1), 0, 1))

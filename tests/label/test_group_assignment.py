@@ -61,3 +61,24 @@ def test_pairs_that_cannot_be_kept_are_refused():
     assigner = GroupAssigner(known, 2, np.full(3, -1))
     with pytest.raises(ValueError, match=r"n_clusters=2.*raise n_clusters"):
         assigner.assign(np.zeros(3, dtype=int), np.zeros((3, 2)))
+
+
+def test_groups_that_do_not_all_exclude_each_other_may_share_a_cluster():
+    """A chain of three: its ends want the same cluster and are not in conflict."""
+    known = KnownPairs.of(3, None, [[0, 1], [1, 2]])
+    cost = np.array([[0.0, 5, 5], [5, 0, 5], [0, 5, 5]])
+    labels = GroupAssigner(known, 3, np.full(3, -1)).assign(np.zeros(3, dtype=int), cost)
+    np.testing.assert_array_equal(labels, [0, 1, 0])
+
+
+@pytest.mark.parametrize("pairs", [[[0, 1]], [[0, 1], [1, 2], [1, 3]]], ids=["exact", "greedy"])
+def test_no_gain_of_another_group_moves_an_anchored_one(pairs):
+    n = int(np.max(pairs)) + 1
+    known = KnownPairs.of(n, None, pairs)
+    cost = np.zeros((n, 2))
+    cost[0], cost[1] = [5, 0], [-100, 1000]
+    anchors = np.full(n, -1)
+    anchors[0] = 0
+    labels = GroupAssigner(known, 2, anchors).assign(np.zeros(n, dtype=int), cost)
+    assert labels[0] == 0
+    assert labels[1] == 1

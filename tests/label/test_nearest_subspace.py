@@ -7,6 +7,7 @@ from sklearn.datasets import load_digits
 
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace.datasets import make_subspaces
+from masked_subspace.label import nearest_subspace
 from masked_subspace.label.nearest_subspace import NearestSubspace, of_most_energy
 from masked_subspace.metrics import clustering_accuracy
 
@@ -71,3 +72,27 @@ def test_rows_that_are_not_written_out_are_placed_like_arrays():
 @pytest.mark.parametrize(("members", "features", "kept"), [(50, 40, 2), (2, 40, 1), (1, 40, 0), (50, 3, 1)])
 def test_four_fifths_of_the_energy_within_limits(members, features, kept):
     assert of_most_energy(np.array([5.0, 3.0, 1.0, 1.0]), members, features) == kept
+
+
+def test_a_rule_is_judged_by_rows_that_it_has_not_seen(monkeypatch):
+    """All directions rebuild every row they were taken from, and say nothing of others."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(60, 80)), rng.integers(0, 3, 60)
+    rules = {"above noise": lambda variances, *_: len(variances), "most energy": lambda *_: 0}
+    monkeypatch.setattr(nearest_subspace, "RULES", rules)
+    assert NearestSubspace.learn(rows, labels, 3, 80).rule == "most energy"
+
+
+def test_all_directions_are_kept_only_where_they_tell_clearly_more(monkeypatch):
+    made = make_subspaces(3, 10, per_subspace=60, ambient=30, noise=0.02, random_state=0)
+    assert NearestSubspace.learn(made.data, made.target, 3, 30).rule == "above noise"
+    monkeypatch.setattr(nearest_subspace, "_CLEARLY", 0.99)
+    assert NearestSubspace.learn(made.data, made.target, 3, 30).rule == "most energy"
+
+
+def test_many_members_are_known_by_some_of_them(monkeypatch):
+    monkeypatch.setattr(nearest_subspace, "_MOST_MEMBERS", 30)
+    rows = np.random.default_rng(0).normal(size=(100, 6))
+    some = nearest_subspace.drawn_by_content(rows, 30, np.random.default_rng(0))
+    (mean, _), *_ = NearestSubspace.learn(rows, np.zeros(100, dtype=int), 1, 6).subspaces
+    np.testing.assert_allclose(mean, rows[some].mean(axis=0))

@@ -53,3 +53,39 @@ def test_clouds_are_drawn_once_and_judge_any_labels():
     assert clouds.excess(y) > 0.8
     assert clouds.excess(np.random.default_rng(0).integers(0, 4, 200)) < 0
     assert separation(X, y) == 1
+
+
+def test_clouds_have_the_covariance_of_the_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3)) @ np.array([[3.0, 0, 0], [1, 1, 0], [0.5, 0.2, 0.3]]) + 7
+    expected = np.cov(X.T)
+    clouds = [cloud for cloud, _ in Clouds.like(X).clouds]
+    assert len(clouds) == 6
+    for cloud in clouds:
+        np.testing.assert_allclose(np.cov(cloud.T), expected, atol=0.1 * expected.max())
+    # A uniform cloud ends at √3 standard deviations along each principal direction, a normal one does not.
+    values, vectors = np.linalg.eigh(expected)
+    farthest = [np.abs(cloud @ vectors / np.sqrt(values)).max() for cloud in clouds]
+    assert max(farthest[1::2]) < 1.9
+    assert min(farthest[::2]) > 2.5
+
+
+def test_excess_is_measured_from_the_cloud_with_the_most_links_inside():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2)) + 3 * np.repeat(np.eye(2), 60, axis=0)
+    labels = np.repeat([0, 1], 60)
+    clouds = Clouds.like(X, 5)
+    of_clouds = [
+        inside_share(cloud, KMeans(2, n_init=2, random_state=5).fit_predict(cloud)) for cloud, _ in clouds.clouds
+    ]
+    assert max(of_clouds) > min(of_clouds)
+    expected = (inside_share(X, labels) - max(of_clouds)) / (1 - max(of_clouds))
+    assert clouds.excess(labels) == pytest.approx(expected)
+    assert separation(X, labels, 5) == pytest.approx(np.clip((expected + 0.25) / 0.55, 0, 1))
+
+
+def test_clouds_are_drawn_with_the_seed():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    one, again, other = (Clouds.like(X, seed).clouds[0][0] for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)

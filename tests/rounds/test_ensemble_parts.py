@@ -1,11 +1,17 @@
 """One round of an ensemble on votes that are given: the graph, the member that stands for all, how far they agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import SilentEvents
+from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.labeler import Evidence
+from masked_subspace.masks import ConsensusMask
+from masked_subspace.masks.pair_masks import PairMask
+from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.representer import MaskedRepresenter
@@ -13,12 +19,14 @@ from masked_subspace.rounds.ensemble import (
     Ballot,
     Cut,
     Ensemble,
+    Look,
     Member,
     Recipe,
     consensus,
     draw_members,
     neighbour_agreement,
 )
+from masked_subspace.rows.views import VIEWS
 
 TRUE = np.repeat([0, 1, 2], 10)
 
@@ -104,3 +112,114 @@ def test_members_are_drawn_from_the_prior_that_is_written_down():
         assert member.n_links == (3, 4, 5)[index % 3]
     lifted = draw_members(rows, 9, template, 7, rule=NamedRule(), links=(4,), weight_floor=1.0)
     assert min(one.settings.mask_weight for one in lifted) == 4
+
+
+class Recorded:
+    """A look's representer that notes what it is asked, and answers with one graph for each setting."""
+
+    def __init__(self, n=30):
+        self.X, self.template, self.asked = np.eye(n), AdmmSettings(0.1), []
+
+    def sparsity_rule(self, seed):
+        return NamedRule()
+
+    def represent_many(self, settings, mask, progress):
+        self.asked.append((list(settings), mask))
+        rng = np.random.default_rng(len(settings))
+        return [solution_of(csr_array(rng.random((30, 30)) * graph_of(TRUE, 1.0).toarray())) for _ in settings]
+
+
+def looking(n_looks, n_members, *, links=(3, 4, 5), evidence=None, one_setting=True):
+    recipe = Recipe(MaskedRepresenter(), 3, n_members, links, [Cut("modularity")], mask_strength=2.5)
+    looks = [Look(f"view {place}", Recorded()) for place in range(n_looks)]
+    return Ensemble(recipe, looks, evidence or Evidence(np.eye(3)[TRUE]), one_setting)
+
+
+def test_every_look_is_asked_under_the_mask_of_the_round():
+    mask = ConsensusMask([TRUE], 2.0)
+    ensemble = looking(2, 6)
+    ballot = ensemble.ask(2, mask, SilentEvents())
+    for look in ensemble.looks:
+        ((settings, seen),) = look.prepared.asked
+        assert seen is mask
+        assert len(settings) == 1  # members of one setting share its solution
+        assert settings[0].mask_weight == 1.0  # from round 2 on the mask is followed
+    assert [member.n_links for member in ballot.members] == [3, 4, 5, 3, 4, 5]
+    assert [graph.nnz for graph in ballot.graphs[:3]] == sorted({graph.nnz for graph in ballot.graphs[:3]})
+    first = looking(1, 3)
+    first.ask(1, None, SilentEvents())
+    assert first.looks[0].prepared.asked[0][0][0].mask_weight == 0.01
+
+
+def test_members_of_a_later_round_are_the_next_ones_of_the_prior():
+    rounds = [looking(1, 2, one_setting=False).represent(number, None, SilentEvents()) for number in (1, 2)]
+    drawn = draw_members(np.eye(30), 4, AdmmSettings(0.1), 0, rule=NamedRule(), links=(3, 4, 5))
+    assert [one.settings.penalty for ballot in rounds for one in ballot.members] == [
+        one.settings.penalty for one in drawn
+    ]
+    assert [one.n_links for ballot in rounds for one in ballot.members] == [3, 4, 5, 3]
+
+
+def test_links_are_dealt_anew_in_every_look():
+    ensemble = looking(2, 4)
+    ballot = ensemble.represent(1, None, SilentEvents())
+    assert [one.n_links for one in ballot.members] == [3, 4, 3, 4]
+    wider = replace(ensemble, recipe=replace(ensemble.recipe, links=(5, 6, 7))).recast(ballot)
+    assert [one.n_links for one in wider.members] == [5, 6, 5, 6]
+    for member, graph, solution in zip(wider.members, wider.graphs, wider.solutions, strict=True):
+        expected = affinity_matrix(solution.representation, "top-k", n_links=member.n_links)
+        assert abs(graph - expected).max() == 0
+    assert wider.solutions is ballot.solutions
+    assert ensemble.recast(ballot).graphs is ballot.graphs
+
+
+def test_a_wider_ballot_has_every_solution_with_every_number_of_links():
+    ensemble = looking(2, 6)
+    ballot = ensemble.ask(1, None, SilentEvents())
+    wider = ensemble.widened(ballot, (7, 8))
+    assert [one.n_links for one in wider.members] == [3, 4, 5, 3, 4, 5, 7, 8, 7, 8]
+    assert [one.view for one in wider.members[6:]] == ["view 0", "view 0", "view 1", "view 1"]
+    assert wider.solutions[6:] == [ballot.solutions[0]] * 2 + [ballot.solutions[3]] * 2
+    assert len(wider.votes) == len(wider.graphs) == 10
+    for member, graph, solution in zip(wider.members, wider.graphs, wider.solutions, strict=True):
+        assert abs(graph - affinity_matrix(solution.representation, "top-k", n_links=member.n_links)).max() == 0
+    assert ensemble.widened(ballot, ()) is ballot
+
+
+def test_the_next_mask_is_the_agreement_of_all_votes(ballot, ensemble):
+    mask = ensemble.play(1, None, SilentEvents()).new_mask
+    assert mask.strength == 3.0
+    together = [np.mean([vote[0] == vote[other] for vote in ballot.votes]) for other in range(30)]
+    np.testing.assert_allclose(mask.agreement(np.zeros(30, dtype=int), np.arange(30)), together)
+
+
+def test_known_pairs_join_the_graph_of_the_consensus_and_no_vote(ballot, ensemble):
+    known = KnownPairs.of(30, must_link=[[0, 29]], cannot_link=[[0, 1]])
+    evidence = replace(ensemble.evidence, known=known)
+    joined = consensus(ballot, 3, evidence, 0).affinity.toarray()
+    mean = (ballot.graphs[0].toarray() + ballot.graphs[1].toarray()) / 2
+    assert joined[0, 29] == joined[29, 0] == mean.max()
+    assert joined[0, 1] == joined[1, 0] == 0
+    graph = graph_of(TRUE, 1.0)
+    ((vote,),) = replace(ensemble, evidence=replace(evidence, hard=True)).vote([graph], [Cut("spectral")])
+    assert adjusted_rand_index(vote, TRUE) == 1
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_members_hear_of_known_pairs_under_hard_constraints_only(hard):
+    known = KnownPairs.of(30, must_link=[[0, 29]], cannot_link=[[0, 1]])
+    ensemble = looking(1, 3, evidence=Evidence(np.eye(3)[TRUE], known, hard))
+    mask = ConsensusMask([TRUE], 2.0)
+    ensemble.play(2, mask, SilentEvents())
+    seen = ensemble.looks[0].prepared.asked[0][1]
+    assert isinstance(seen, PairMask) == hard
+    assert (seen is mask) != hard
+    recipe = replace(ensemble.recipe, representer=MaskedRepresenter(solver="dense"))
+    prepared = recipe.look(np.random.default_rng(0).normal(size=(30, 5)), VIEWS["plain"], ensemble.evidence).prepared
+    assert bool(prepared.hard_mask.allowed(np.array(0), np.array(1))) != hard
+
+
+def test_a_fine_cut_has_no_more_parts_than_samples_and_no_fewer_than_k():
+    assert Cut("modularity", 1.5).parts(4, 100) == 6
+    assert Cut("modularity", 2.0).parts(4, 7) == 7
+    assert Cut("modularity", 0.5).parts(4, 100) == 4

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import make_circles
+from sklearn.mixture import GaussianMixture
 
 from masked_subspace import RMSC
+from masked_subspace._common.content_order import content_order
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
+from masked_subspace.rounds import mixtures
 from masked_subspace.rounds.mixtures import MIXTURES, mixture_votes, suits_a_mixture
 from masked_subspace.rows.checks import check_samples
 
@@ -116,3 +119,26 @@ def test_the_closed_form_must_win_in_few_features():
     assert len(low_rank) == 1
     assert low_rank[0]["gap"] > 0
     assert clustering_accuracy(y, model.labels_) > 0.9
+
+
+def test_a_draw_is_seven_tenths_of_the_samples_and_five_thousand_at_most():
+    assert mixtures._drawn(100) == 70
+    assert mixtures._drawn(7_142) == 4_999
+    assert mixtures._drawn(50_000) == 5_000
+
+
+def test_votes_are_those_of_mixtures_of_the_draws_that_are_written_down():
+    """Each fitted to 70 % of the samples in the order of their content, drawn with the seed; features of variance 1."""
+    X, _ = flats(80)
+    rows = (X - X.mean(axis=0)) / X.std(axis=0)
+    order, rng = content_order(rows), np.random.default_rng(3)
+    for number, vote in enumerate(mixture_votes(X, 3, "shared-mixture", 3)):
+        drawn = order[rng.choice(80, 56, replace=False)]
+        model = GaussianMixture(3, covariance_type="tied", reg_covar=0.01, n_init=2, random_state=number)
+        assert adjusted_rand_index(vote, model.fit(rows[drawn]).predict(rows)) == 1
+
+
+def test_every_cluster_needs_two_samples_of_a_draw():
+    X = np.random.default_rng(0).random((20, 2))  # 14 are drawn
+    assert suits_a_mixture(X, 7, "shared-mixture")
+    assert not suits_a_mixture(X, 8, "shared-mixture")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.rows.preparation import Preparation, whitening_rotation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.views import VIEWS, view_of
 
 
 @pytest.mark.parametrize("name", ["homogeneous", "lifted", "distance"])
@@ -22,3 +22,73 @@ def test_whitened_rows_have_equal_directions(shape):
     rows = np.random.default_rng(0).normal(size=shape)
     whitened = rows @ whitening_rotation(rows, 1.0)
     np.testing.assert_allclose(whitened.T @ whitened, np.eye(8), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_view_does_what_its_fields_say(name):
+    """Square root, centring, scaling, constant column, unit length, whitening, unit length, each written out."""
+    view = VIEWS[name]
+    X = np.abs(np.random.default_rng(0).normal(size=(30, 4))) * [1, 0.1, 10, 1] + 1
+    rows = np.sqrt(X) if view.root else X
+    rows = rows - rows.mean(axis=0) if view.center else rows
+    rows = rows / X.std(axis=0) if view.standardize else rows
+    if view.lift:
+        length = view.constant * np.sqrt((rows**2).sum() / len(rows))
+        rows = np.hstack([rows, np.full((30, 1), length)])
+    rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    if view.whitening:
+        U, S, _ = np.linalg.svd(rows, full_matrices=False)
+        rows = U * S ** (1 - view.whitening)
+        if not view.low_rank:
+            rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    preparation = Preparation.learn(X, view)
+    found = preparation.apply(X)
+    assert preparation.n_columns(4) == (5 if view.lift else 4) >= found.shape[1]
+    np.testing.assert_allclose(found @ found.T, rows @ rows.T, atol=1e-8)
+
+
+def test_beside_a_long_constant_column_unit_rows_differ_by_their_distance():
+    X = np.random.default_rng(0).normal(size=(50, 3)) * np.linspace(0.5, 2, 50)[:, None]
+    rows = Preparation.learn(X, VIEWS["distance"]).apply(X)
+    apart = np.linalg.norm(X[:, None] - X, axis=2)[np.triu_indices(50, 1)]
+    seen = np.linalg.norm(rows[:, None] - rows, axis=2)[np.triu_indices(50, 1)]
+    assert np.corrcoef(apart, seen)[0, 1] > 0.98
+
+
+def test_directions_below_a_ten_thousandth_of_the_first_are_dropped():
+    U, V = (np.linalg.qr(np.random.default_rng(seed).normal(size=(n, 4)))[0] for seed, n in ((0, 20), (1, 4)))
+    for smallest, kept in ((2e-4, 4), (5e-5, 3)):
+        rows = (U * [1, 0.5, 0.1, smallest]) @ V.T
+        assert whitening_rotation(rows, 0.5).shape == (4, kept)
+        assert whitening_rotation(rows, 0.5, 2).shape == (4, 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_that_is_the_mean_but_for_rounding_has_no_direction(dtype):
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(20, 5)) + 1000
+    X = np.vstack([half, 2 * half.mean(axis=0) - half, half.mean(axis=0, keepdims=True)]).astype(dtype)
+    rows = Preparation.learn(X, VIEWS["plain"]).apply(X)
+    np.testing.assert_array_equal(rows[-1], 0)
+    np.testing.assert_allclose(np.linalg.norm(rows[:-1], axis=1), 1, rtol=1e-5)
+
+
+def test_constant_features_are_not_blown_up():
+    X = np.hstack([np.random.default_rng(0).normal(size=(30, 2)) * 0.01, np.full((30, 1), 5.0)])
+    preparation = Preparation.learn(X, VIEWS["standardized"])
+    np.testing.assert_allclose(preparation.scale, [*X[:, :2].std(axis=0), 1.0])
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_without_centring_only_the_views_that_leave_it_open_change(name):
+    view = view_of(name, center=False)
+    assert view_of(name, center=True) == VIEWS[name]
+    assert view.center == (VIEWS[name].center and name not in ("plain", "root", "whitened"))
+    assert view.suits(nonnegative=True)
+    assert view.suits(nonnegative=False) == ("root" not in name)
+
+
+def test_a_number_is_a_whitening_power():
+    view = view_of(0.3, center=False)
+    assert (view.name, view.whitening, view.center) == ("whitened 0.3", 0.3, False)
+    assert view_of(0, center=True) == VIEWS["plain"]

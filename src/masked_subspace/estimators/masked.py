@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 
 from masked_subspace._common.content_order import Positions, content_order, drawn_by_content
 from masked_subspace._common.rows import on_one_scale
-from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
@@ -21,7 +20,7 @@ from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.calibration import Remembered, Sharpening
 from masked_subspace.estimators.parameters import PRECOMPUTED
-from masked_subspace.estimators.voting import placed_by, voters_of
+from masked_subspace.estimators.voting import placed_by
 from masked_subspace.label.consensus import shares_of_votes, with_own_first
 from masked_subspace.label.graph import in_order, put_back
 from masked_subspace.label.labeler import cut_for
@@ -344,13 +343,9 @@ class MaskedClusterer(SelfExpressiveClusterer):
     def _sharpening(self) -> Sharpening:
         found = self._calibration.sharpening
         if found is None:
-            found = Sharpening.learn(self._rows, self._labels_of_all, self.memberships_, self._votes_for)
+            found = Sharpening.learn(self._rows, self._labels_of_all, self.memberships_, self._votes_of)
             self._calibration.sharpening = found
         return found
-
-    def _votes_for(self, rows: Rows, new_rows: Rows) -> csr_array:
-        with limited_threads(1):
-            return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=thread_count(self.n_jobs))
 
     def _play(self, rows: FloatArray, task: Task) -> RoundsResult:
         raise TypeError(f"{type(self).__name__} must define _play ({rows.shape}, {task.seed}).")

@@ -270,7 +270,7 @@ class Ensemble:
             self.recipe.seed,
             view=look.name,
             links=self.recipe.links,
-            first=(number - 1) * len(self.looks) + index if self.one_setting else (number - 1) * each,
+            first=(number - 1) * each,
             one_setting=self.one_setting,
             weight_floor=0.0 if number == 1 else WEIGHT_UNDER_A_MASK,
             rule=look.prepared.sparsity_rule(self.recipe.seed),

@@ -1,0 +1,120 @@
+"""The number of clusters by value: which looks are compared, what predictions count, and the score of clouds."""
+
+import numpy as np
+import pytest
+from test_number_of_clusters import planted_links
+
+from masked_subspace.label import number_of_clusters as module
+from masked_subspace.label.number_of_clusters import (
+    Cells,
+    _coarsest,
+    _Family,
+    _prediction,
+    _Shared,
+    number_of_clusters,
+    part_of_links,
+)
+from masked_subspace.label.separation import Clouds
+
+
+def test_what_several_pairs_share_is_a_mean():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 5, 3000), rng.integers(0, 3, 3000)
+    one, other = _Shared.of([(a, a)], rng), _Shared.of([(b, b)], rng)
+    both = _Shared.of([(a, a), (b, b)], rng)
+    assert both.information == pytest.approx((one.information + other.information) / 2, rel=1e-2)
+    assert both.agreement == pytest.approx(1)
+
+
+def test_looks_of_one_view_are_compared_only_where_there_is_no_other():
+    graphs = [planted_links(3, 20, seed)[0] for seed in (0, 1, 2)]
+    assert _Family.of(graphs[:1], 0, 1).pairs == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert _Family.of(graphs[:2], 0, 1).pairs == [(0, 2), (0, 3), (1, 2), (1, 3)]
+    three = _Family.of(graphs, 0, 1)
+    assert len(three.looks) == 6
+    assert len(three.pairs) == 12
+    assert all(a // 2 != b // 2 for a, b in three.pairs)
+
+
+def test_looks_are_different_halves_of_the_links():
+    family = _Family.of([planted_links(3, 20, 0)[0]], 0, 1)
+    assert all(abs(one.W - family.looks[0].W).max() > 0 for one in family.looks[1:])
+    again = _Family.of([planted_links(3, 20, 0)[0]], 1, 1)
+    assert abs(again.looks[0].W - family.looks[0].W).max() > 0
+
+
+def test_half_of_the_eight_strongest_links_are_kept():
+    links, _ = planted_links(3, 60, 0, inside=12, outside=0)
+    part = part_of_links(links, np.random.default_rng(0))
+    dense = links.toarray()
+    eighth = np.sort(dense, axis=1)[:, -8][:, None]
+    strong = dense >= eighth
+    assert not (part.toarray() > 0)[~(strong | strong.T)].any()
+    kept = (np.triu(part.toarray()) > 0).sum() / 180
+    # The strongest and half of the other seven, 4.5 a sample; a link that both ends keep counts once.
+    assert 3.9 < kept < 4.5
+
+
+def test_predictions_are_made_by_three_quarters_of_the_samples(monkeypatch):
+    folds = []
+
+    def predicted(samples, labels, n_clusters, fold):
+        folds.append(fold)
+        return labels
+
+    monkeypatch.setattr(module, "predicted_labels", predicted)
+    looks = _Family.of([planted_links(3, 20, 0)[0]], 0, 1).looks
+    _prediction(looks, 3, [np.eye(60), np.eye(60)], seed=0)
+    assert np.bincount(folds[0]).tolist() == [15, 15, 15, 15]
+    np.testing.assert_array_equal(folds[0], folds[1])
+
+
+def test_the_score_is_the_mean_of_what_looks_share_and_of_what_is_predicted():
+    links, labels = planted_links(4, 25, 0, outside=3)
+    rows = 4 * np.eye(20)[labels] + np.random.default_rng(0).normal(size=(100, 20))
+    plain, predicting = (number_of_clusters([[links]], 2, 8, 0, samples=samples) for samples in ([], [rows]))
+    looks = _Family.of([links], 0, 1).looks
+    checked = 0
+    for one, other in zip(plain.records, predicting.records, strict=True):
+        if "score" in one:
+            expected = _prediction(looks, one["n_clusters"], [rows], 0)
+            assert one["score"] == pytest.approx((one["agreement"] - 0.65) * one["information"])
+            assert other["score"] == pytest.approx((one["score"] + expected.score) / 2)
+            assert other["prediction"] == pytest.approx(expected.agreement)
+            checked += 1
+    assert checked > 0
+
+
+def test_a_flat_score_leads_down_to_six_tenths_of_the_best_number_and_no_further():
+    flat = np.array([0.99, 0.99, 1.0])
+    assert _coarsest([5, 6, 10], flat, [0.9, 0.9, 0.9]) == 1
+    assert _coarsest([5, 7, 10], np.array([0.99, 0.94, 1.0]), [0.9, 0.9, 0.9]) == 2
+    assert _coarsest([6, 7, 10], flat, [0.89, 0.9, 0.9]) == 1
+
+
+@pytest.fixture(scope="module")
+def clouds():
+    links, labels = planted_links(4, 25, 0)
+    rows = 20 * np.random.default_rng(1).normal(size=(4, 3))[labels] + np.random.default_rng(0).normal(size=(100, 3))
+    return links, labels, rows
+
+
+@pytest.mark.parametrize("permuted", [False, True])
+def test_clouds_are_counted_by_how_far_they_stand_apart_times_their_entropy(clouds, permuted):
+    links, labels, rows = clouds
+    order = np.random.default_rng(2).permutation(100) if permuted else None
+    places = np.arange(0, 100, 2)
+    found = number_of_clusters([[links]], 2, 12, 0, order=order, cells=Cells(rows[places], places, [0]))
+    assert found.n_clusters == 4
+    record = next(one for one in found.records if one["n_clusters"] == 4)
+    assert record["separation"] == pytest.approx(Clouds.like(rows[places], 0).excess(labels[places]))
+    entropy = -sum(share * np.log(share) for share in np.bincount(labels[places]) / 50)
+    assert record["score"] == pytest.approx(record["separation"] * entropy)
+    # Numbers are tried until four in turn are below half of the best.
+    assert len(found.records) < 11
+
+
+def test_other_families_than_those_that_see_clouds_count_in_the_usual_way(clouds):
+    links, _, rows = clouds
+    usual = number_of_clusters([[links]], 2, 12, 0)
+    assert number_of_clusters([[links]], 2, 12, 0, cells=Cells(rows, np.arange(100), [1])) == usual

@@ -1,0 +1,194 @@
+"""The judge by value: what it measures, on what, who is handicapped, and which views stand in a family."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from masked_subspace._common.progress import SilentEvents
+from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
+from masked_subspace.label.separation import Clouds
+from masked_subspace.metrics import adjusted_rand_index
+from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.rounds import judge
+from masked_subspace.rounds.defaults import FINER_FROM, FINEST_FROM, LINKS_OF_MEMBERS, LINKS_OF_SMALL_CLUSTERS
+from masked_subspace.rounds.ensemble import Ballot, Cut, Member, Recipe, together
+from masked_subspace.rounds.judge import (
+    Family,
+    Way,
+    agreement,
+    cuts_for,
+    families_of,
+    family_of,
+    judged_ways,
+    links_for,
+    prediction_strength,
+    strength_of,
+    wider_links_for,
+    yardsticks,
+)
+from masked_subspace.rounds.mixtures import mixture_votes
+from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.views import VIEWS
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 30)
+    X = 3 * rng.normal(size=(3, 5))[y] + rng.normal(size=(90, 5)) * [1, 2, 1, 3, 1]
+    return X, y
+
+
+@pytest.mark.parametrize(("features", "as_given"), [(20, "homogeneous"), (21, "uncentered")])
+def test_few_features_are_measured_with_a_constant_column(features, as_given):
+    X = np.random.default_rng(0).normal(size=(40, features)) + 2
+    found = yardsticks(X)
+    for one, name in zip(found, (as_given, "standardized"), strict=True):
+        np.testing.assert_allclose(one, Preparation.learn(X, VIEWS[name]).apply(X))
+
+
+def test_strength_is_the_geometric_mean_over_the_yardsticks(table):
+    X, y = table
+    rough = np.where(np.arange(90) % 5 == 0, (y + 1) % 3, y)
+    samples = [X, X + 3 * np.random.default_rng(1).normal(size=X.shape)]
+    each = [prediction_strength(one, rough, 3) for one in samples]
+    assert 0 < each[1] < each[0] < 1
+    assert strength_of(samples, rough, 3) == pytest.approx(np.sqrt(each[0] * each[1]))
+
+
+def test_strength_is_the_mean_over_different_splits(table):
+    X, y = table
+    rough = np.where(np.arange(90) % 3 == 0, (y + 1) % 3, y)
+    rng, order = np.random.default_rng(4), judge.content_order(X)
+    folds = [judge.halves(order, rng) for _ in range(16)]  # of 90 samples
+    assert not np.array_equal(folds[0], folds[1])
+    scores = [adjusted_rand_index(rough, judge.predicted_labels(X, rough, 3, fold)) for fold in folds]
+    assert prediction_strength(X, rough, 3, seed=4) == pytest.approx(np.mean(scores))
+
+
+def test_a_gap_counts_where_no_subspace_predicts():
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 200)
+    ring = np.repeat([1.0, 4.0], 100)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    y, gaps = np.repeat([0, 1], 100), Clouds.like(ring)
+    weak = strength_of([ring], y, 2)
+    assert weak < gaps.excess(y)
+    assert strength_of([ring], y, 2, gaps=gaps) == gaps.excess(y)
+    assert strength_of([ring], y, 3, gaps=gaps) == 0  # a cluster is missing
+
+
+@pytest.mark.parametrize(
+    ("name", "n_views", "handicap"),
+    [
+        ("plain", 3, 1.0),
+        ("whitened", 3, judge._WHITENED),
+        ("near", 2, judge._NEAR),
+        ("mixture", 2, judge._MIXTURE),
+        ("shared-mixture", 2, judge._MIXTURE),
+        ("standardized", 1, judge._ONE_VIEW),
+        ("near", 1, judge._ONE_VIEW),
+    ],
+)
+def test_ways_that_agree_easily_are_handicapped(name, n_views, handicap):
+    family = SimpleNamespace(name=name, views=[VIEWS["plain"]] * n_views)
+    assert Way(family, 0.8, 0.5, np.zeros(3, int), []).score == pytest.approx(0.4 / handicap)
+    assert handicap > 1 or name == "plain"
+
+
+def test_links_of_members_follow_the_size_of_clusters():
+    assert links_for("auto", FINER_FROM * 7, 7)[1] == LINKS_OF_MEMBERS
+    assert links_for("auto", FINER_FROM * 7 - 1, 7)[1] == LINKS_OF_SMALL_CLUSTERS
+    assert links_for(9, 10, 2) == (8, 9, 10)
+    assert links_for(1, 10, 2) == (1, 1, 2)
+    assert wider_links_for(FINEST_FROM * 7, 7) == judge.WIDER_LINKS
+    assert wider_links_for(FINEST_FROM * 7 - 1, 7) == ()
+
+
+def test_many_samples_in_small_clusters_are_not_cut_by_their_spectrum():
+    few = MODULARITY_FROM // 30
+    assert [cut.kind for cut in cuts_for("auto", MODULARITY_FROM, few)] == ["spectral", "modularity"]
+    assert [cut.kind for cut in cuts_for("auto", MODULARITY_FROM + 1, few)] == ["modularity"]
+    assert [cut.kind for cut in cuts_for("modularity", 50, 5)] == ["modularity"]
+
+
+def views_of(monkeypatch, X, *, permitted=lambda view: True):  # noqa: ARG005
+    monkeypatch.setattr(judge, "family_of", lambda name, views, *_: (name, [view.name for view in views]))
+    return dict(families_of(X, None, None, None, permitted=permitted))
+
+
+def test_families_suit_the_data(monkeypatch):
+    X = np.abs(np.random.default_rng(0).normal(size=(50, 4))) * [1, 2, 3, 4]
+    usual = views_of(monkeypatch, X)
+    assert usual == {name: list(views) for name, views in judge.FAMILIES.items()}
+    assert views_of(monkeypatch, X - 1)["plain"] == ["plain", "uncentered", "homogeneous"]
+    # On one scale standardizing changes nothing: one of the two views by distance would only echo the other.
+    alike = X / X.std(axis=0)
+    assert views_of(monkeypatch, alike)["near"] == ["distance"]
+    assert views_of(monkeypatch, alike)["standardized"] == ["standardized"]
+    assert views_of(monkeypatch, alike * [1, 1.02, 1, 1])["near"] == usual["near"]
+    assert views_of(monkeypatch, np.hstack([alike, np.ones((50, 1))]))["near"] == ["distance"]
+    no_distances = views_of(monkeypatch, X, permitted=lambda view: not view.by_distance)
+    assert list(no_distances) == ["plain", "whitened", "standardized"]
+
+
+def test_the_middle_graph_of_each_view_is_cut_in_another_way():
+    members = [Member(view, None, links) for view in ("a", "b") for links in (3, 5, 4)]
+    assert judge._middle(Ballot(members, [], [], [])) == [2, 5]
+
+
+@pytest.fixture(scope="module")
+def ways(table):
+    X, _ = table
+    recipe = Recipe(MaskedRepresenter(solver="sparse"), 3, 6, (3, 4, 5), cuts_for("auto", 90, 3), mask_strength=3.0)
+    families = [
+        family_of(name, [VIEWS[view] for view in judge.FAMILIES[name]], X, recipe, Evidence(X), SilentEvents())
+        for name in ("near", "standardized")
+    ]
+    return {way.name: way for way in judged_ways(X, families, recipe)}, recipe
+
+
+def test_agreement_is_that_of_modularity_everywhere_and_the_spectrum_in_the_middle(table, ways):
+    X, _ = table
+    found, recipe = ways
+    assert list(found) == sorted(found, key=lambda name: -found[name].score)
+    for name in ("near", "standardized"):
+        way = found[name]
+        graphs = way.ballot.graphs
+        middle = [graph for graph, one in zip(graphs, way.ballot.members, strict=True) if one.n_links == 4]
+        votes = together(way.ensemble.vote(graphs, [Cut("modularity")]))
+        votes += together(way.ensemble.vote(middle, [Cut("spectral")]))
+        assert way.agreement == pytest.approx(agreement(votes))
+        assert len(way.ballot.votes) == len(graphs) * len(recipe.cuts)
+        assert way.strength == pytest.approx(strength_of(yardsticks(X), way.labels, 3, 0, judge.gaps_of(X)))
+
+
+def test_mixtures_are_judged_by_their_own_votes(table, ways):
+    X, _ = table
+    for name in ("mixture", "shared-mixture"):
+        way = ways[0][name]
+        votes = mixture_votes(X, 3, name, 0)
+        assert all(np.array_equal(one, other) for one, other in zip(way.ballot.votes, votes, strict=True))
+        assert way.agreement == pytest.approx(agreement(votes))
+        assert way.agreement != ways[0]["near"].agreement
+        assert [cut.kind for cut in way.ensemble.recipe.cuts] == [cut.kind for cut in ways[1].cuts[:1]]
+        assert len(way.ballot.graphs) == len(way.ballot.members) == len(way.ballot.solutions) == len(votes)
+
+
+def test_the_strength_of_final_labels_is_measured_anew(table, ways):
+    way = ways[0]["near"]
+    assert way.strength_of(way.labels) == way.strength
+    other = np.where(np.arange(90) % 4 == 0, 0, way.labels)
+    assert way.strength_of(other) == pytest.approx(strength_of(way.yardsticks, other, 3, 0, way.gaps))
+    assert way.strength_of(other) < way.strength
+    assert way.gaps is not None
+
+
+def test_codes_of_a_family_are_absolute_and_one_a_view(ways):
+    family: Family = ways[0]["near"].family
+    codes = family.absolute_codes()
+    assert len(codes) == 2
+    assert min(one.data.min() for one in codes) > 0
+    signed = replace(family.ballot.solutions[0], representation=-family.ballot.solutions[0].representation)
+    flipped = replace(family, ballot=replace(family.ballot, solutions=[signed]))
+    assert abs(flipped.absolute_codes()[0] - codes[0]).max() == 0
