@@ -34,6 +34,7 @@ def test_whole_numbers_that_all_differ_are_an_id_if_one_column_alone_has_them():
     assert roles([measured("code", **distinct), measured("x")])[0] == ["name", "feature"]
     assert roles([measured("a", **distinct), measured("b", **distinct), measured("x")])[0] == ["feature"] * 3
     assert roles([measured("code", **distinct)])[0] == ["feature"]  # nothing else would be left
+    assert roles([measured("id", whole=True), measured("code", **distinct)])[0] == ["ignored", "feature"]
     assert roles([measured("code", **distinct), measured("x")], n_rows=19)[0] == ["feature", "feature"]
 
 

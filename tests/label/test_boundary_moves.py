@@ -33,10 +33,10 @@ def test_the_price_of_large_clusters_decides_between_equal_links():
 
 
 def test_a_sample_does_not_pay_for_its_own_links():
-    """Both clusters hold a link of weight 1; the own one has 5 in all, 2 of them the sample's, the other has 4."""
-    W = csr_array(np.array([[0, 1, 1]], dtype=np.float32))
-    assert settled_labels(W, np.array([0, 0, 1]), np.array([5.0, 4.0]), 0.1)[0] == 0
-    assert settled_labels(W, np.array([0, 0, 1]), np.array([7.0, 4.0]), 0.1)[0] == 1
+    """Three clusters hold a link of weight 1; the own one has 5 or 8 in all, 3 of them the sample's."""
+    W = csr_array(np.array([[0, 1, 1, 1]], dtype=np.float32))
+    for own, expected in ((5.0, 0), (8.0, 1)):
+        assert settled_labels(W, np.array([0, 0, 1, 2]), np.array([own, 4.0, 4.5]), 0.1)[0] == expected
 
 
 def test_who_has_joined_a_cluster_makes_it_dearer_for_the_next():

@@ -5,7 +5,10 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from masked_subspace import BMSC
+from masked_subspace.rows.checks import check_samples
 from masked_subspace.rows.recognition import SeenRows, row_hashes
 
 
@@ -43,3 +46,16 @@ def test_another_process_has_the_same_hashes():
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == str(row_hashes(np.arange(12.0).reshape(3, 4)).tolist())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sparse_rows_have_the_hashes_of_arrays(dtype):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(30, 9)) * (rng.random((30, 9)) < 0.3)).astype(dtype)
+    sparse = check_samples(BMSC(2), csr_array(X), reset=True)
+    np.testing.assert_array_equal(row_hashes(sparse), row_hashes(X))
+    np.testing.assert_array_equal(SeenRows.of(X).find(sparse), SeenRows.of(X).find(X))
+
+
+def test_before_any_row_is_seen_none_is_found():
+    assert SeenRows.of(np.empty((0, 3))).find(np.ones((2, 3))).tolist() == [-1, -1]
