@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits, load_wine
+from scipy.sparse import csr_array
+from sklearn.datasets import load_digits, load_iris, load_wine
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.estimators.calibration import Sharpening
-from masked_subspace.label.consensus import with_own_first
+from masked_subspace.estimators import out_of_sample
+from masked_subspace.estimators.calibration import Sharpening, doubted
+from masked_subspace.label.consensus import shares_of_votes, with_own_first
 
 
 @pytest.mark.parametrize("model", [BMSC(3, random_state=0), RMSC(3, random_state=0)])
@@ -63,3 +65,43 @@ def test_samples_below_the_certainty_asked_for_are_in_no_cluster():
     assert (strict.labels_ == -1).any()
     with pytest.raises(ValueError, match="min_certainty"):
         BMSC(3, min_certainty=1.5).fit(X)
+
+
+def test_what_members_agree_on_by_halves_is_believed_less():
+    labels = np.array([0, 1, 0])
+    shares = np.array([[1.0, 0, 0, 0], [0.2, 0.5, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]])
+    found = doubted(shares, labels)
+    believed = np.array([1, 0.5**0.25, 0.25**0.25])[:, None]
+    assert found == pytest.approx(believed * shares + (1 - believed) / 4)
+    assert found.sum(axis=1) == pytest.approx(1)
+
+
+def test_members_of_one_fit_err_together_but_ranks_of_the_closed_form_do_not():
+    several = RMSC(10, random_state=0).fit(load_digits().data[:300])
+    asked = with_own_first(shares_of_votes(several.labels_, several.member_labels_, 10), several.labels_)
+    assert several.memberships_ == pytest.approx(doubted(asked, several.labels_))
+    closed = RMSC(3, random_state=0).fit(load_wine().data)
+    assert [one["way"] for one in closed.choices_ if one["taken"]] == ["low-rank"]
+    plain = with_own_first(shares_of_votes(closed.labels_, closed.member_labels_, 3), closed.labels_)
+    assert closed.memberships_ == pytest.approx(plain)
+
+
+def test_the_power_is_learnt_from_every_part_by_the_voters_of_predict():
+    X = load_digits().data[:120]
+    labels = np.arange(120) % 3
+    asked = []
+
+    def voters(rows, new_rows):
+        asked.append((len(rows), len(new_rows)))
+        return csr_array(np.eye(len(new_rows), len(rows)))
+
+    Sharpening.learn(X, labels, np.eye(3)[labels], voters)
+    assert asked == [(90, 30)] * 4
+
+
+def test_where_the_nearest_vote_they_teach_the_power_too(monkeypatch):
+    X = load_iris().data
+    model = RMSC(3, random_state=0).fit(X)
+    assert model._preparation.view.by_distance
+    monkeypatch.setattr(out_of_sample, "voters_of", None)  # a code of these rows would be another vote
+    assert model.predict_proba(X + 0.01).sum(axis=1) == pytest.approx(1)

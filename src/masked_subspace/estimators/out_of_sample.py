@@ -96,12 +96,17 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
     def _voters(self, X: FloatArray) -> csr_array:
         """Row i: the shares of the training samples that rebuild row i of X, or that are nearest to it."""
-        n_threads = thread_count(self.n_jobs)
         with limited_threads(1):
             new_rows = self._preparation.apply(X)
-            if self._preparation.view.by_distance and isinstance(self._rows, np.ndarray):
-                return nearest_voters(self._rows, new_rows, n_threads=n_threads)
-            return voters_of(self._rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads)
+        return self._votes_of(self._rows, new_rows)
+
+    def _votes_of(self, rows: Rows, new_rows: Rows) -> csr_array:
+        """The same for prepared rows, by some of the training rows."""
+        n_threads = thread_count(self.n_jobs)
+        with limited_threads(1):
+            if self._preparation.view.by_distance and isinstance(rows, np.ndarray) and isinstance(new_rows, np.ndarray):
+                return nearest_voters(rows, new_rows, n_threads=n_threads)
+            return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads)
 
     def _placed(self, X: FloatArray, of_training: FloatArray, voted: FloatArray) -> FloatArray:
         """Rows of `of_training` for samples that `fit` has seen; means of `voted` over the voters of the others."""
