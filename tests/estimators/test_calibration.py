@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.estimators.calibration import Sharpening
+from masked_subspace.estimators import out_of_sample
+from masked_subspace.estimators.calibration import Sharpening, doubted
 from masked_subspace.estimators.voting import nearest_voters, voters_of
-from masked_subspace.label.consensus import with_own_first
+from masked_subspace.label.consensus import shares_of_votes, with_own_first
 
 
 @pytest.mark.parametrize("model", [BMSC(3, random_state=0), RMSC(3, random_state=0)])
@@ -88,17 +89,18 @@ def votes_beside(labels):
     return voters, asked
 
 
-@pytest.mark.parametrize(("n", "count"), [(120, 30), (2000, 400)])
+@pytest.mark.parametrize(("n", "count"), [(120, 120), (2000, 400)])
 def test_the_power_is_the_one_that_foretells_left_out_samples_best(n, count):
     labels = np.arange(n) % 3
     memberships = np.full((n, 3), 0.1)
     memberships[np.arange(n), labels] = 0.8
     voters, asked = votes_beside(labels)
     found = Sharpening.learn(np.arange(n, dtype=float)[:, None], labels, memberships, voters)
-    ((rest, new),) = asked
-    assert len(new) == count
-    assert sorted([*rest, *new]) == list(range(n))
-    votes = (voters(rest[:, None], new[:, None]) @ np.eye(3)[labels[rest]]) + 1e-3 / 3
+    assert [len(new) for _, new in asked] == [count // 4] * 4  # each part by all samples outside it
+    assert all(sorted([*rest, *new]) == list(range(n)) for rest, new in asked)
+    new = np.concatenate([new for _, new in asked])
+    assert len(np.unique(new)) == count
+    votes = np.vstack([voters(r[:, None], f[:, None]) @ np.eye(3)[labels[r]] for r, f in asked[:4]]) + 1e-3 / 3
     powers = np.geomspace(1, 16, 25)
     surprise = [-np.log((votes**T / (votes**T).sum(axis=1, keepdims=True))[np.arange(count), labels[new]]).mean()
                 for T in powers]  # fmt: skip
@@ -126,3 +128,43 @@ def test_the_power_is_learnt_from_the_votes_it_is_for():
     ):
         model = RMSC(3, view=view, random_state=0).fit(X)
         assert model._sharpening() == Sharpening.learn(model._rows, model.labels_, model.memberships_, voters)
+
+
+def test_what_members_agree_on_by_halves_is_believed_less():
+    labels = np.array([0, 1, 0])
+    shares = np.array([[1.0, 0, 0, 0], [0.2, 0.5, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]])
+    found = doubted(shares, labels)
+    believed = np.array([1, 0.5**0.25, 0.25**0.25])[:, None]
+    assert found == pytest.approx(believed * shares + (1 - believed) / 4)
+    assert found.sum(axis=1) == pytest.approx(1)
+
+
+def test_members_of_one_fit_err_together_but_ranks_of_the_closed_form_do_not():
+    several = RMSC(10, random_state=0).fit(load_digits().data[:300])
+    asked = with_own_first(shares_of_votes(several.labels_, several.member_labels_, 10), several.labels_)
+    assert several.memberships_ == pytest.approx(doubted(asked, several.labels_))
+    closed = RMSC(3, random_state=0).fit(load_wine().data)
+    assert [one["way"] for one in closed.choices_ if one["taken"]] == ["low-rank"]
+    plain = with_own_first(shares_of_votes(closed.labels_, closed.member_labels_, 3), closed.labels_)
+    assert closed.memberships_ == pytest.approx(plain)
+
+
+def test_the_power_is_learnt_from_every_part_by_the_voters_of_predict():
+    X = load_digits().data[:120]
+    labels = np.arange(120) % 3
+    asked = []
+
+    def voters(rows, new_rows):
+        asked.append((len(rows), len(new_rows)))
+        return csr_array(np.eye(len(new_rows), len(rows)))
+
+    Sharpening.learn(X, labels, np.eye(3)[labels], voters)
+    assert asked == [(90, 30)] * 4
+
+
+def test_where_the_nearest_vote_they_teach_the_power_too(monkeypatch):
+    X = load_iris().data
+    model = RMSC(3, random_state=0).fit(X)
+    assert model._preparation.view.by_distance
+    monkeypatch.setattr(out_of_sample, "voters_of", None)  # a code of these rows would be another vote
+    assert model.predict_proba(X + 0.01).sum(axis=1) == pytest.approx(1)

@@ -18,7 +18,7 @@ from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
-from masked_subspace.estimators.calibration import Remembered, Sharpening
+from masked_subspace.estimators.calibration import Remembered, Sharpening, doubted
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by
 from masked_subspace.label.consensus import shares_of_votes, with_own_first
@@ -55,6 +55,11 @@ def _fitted_on_arrays(model: MaskedClusterer) -> bool:
     if isinstance(getattr(model, "_samples", None), SparseSamples):
         raise AttributeError("predict_proba is left out after a fit of sparse samples; memberships(X) is the same.")
     return True
+
+
+def _way_taken(fit: Fit) -> str | None:
+    """Of several ways the one that was taken."""
+    return next((record["way"] for record in fit.choices or [] if record["taken"]), None)
 
 
 def rows_of_one_scale(X: FloatArray) -> tuple[FloatArray, Positions]:
@@ -212,7 +217,11 @@ class MaskedClusterer(SelfExpressiveClusterer):
             shares = shares_of_votes(labels, last.votes, self.n_clusters_)
         else:
             shares = link_shares(self.affinity_matrix_, labels, self.n_clusters_)
-        self.memberships_: FloatArray = with_own_first(shares, labels)
+        memberships = with_own_first(shares, labels)
+        # Ranks of the closed form are worse than the one that labels: they err by themselves.
+        if last.votes and _way_taken(fit) != "low-rank":
+            memberships = doubted(memberships, labels)
+        self.memberships_: FloatArray = memberships
         self._calibration = Remembered()
         self.structure_: float = self._how_real(fit)
         if self.min_certainty is not None:
@@ -257,7 +266,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         Subspaces meet at the origin, so that nearness says nothing of them. They are clouds where the closed form had
         fewer features than K independent planes have directions.
         """
-        X, way = fit.X, next((record["way"] for record in fit.choices or [] if record["taken"]), None)
+        X, way = fit.X, _way_taken(fit)
         if X is None or isinstance(X, SparseSamples) or X.shape[1] > FEATURES_OF_A_TABLE:
             return 1.0
         if way not in ("near", "standardized", *MIXTURES) and not (
