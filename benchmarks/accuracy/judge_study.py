@@ -15,6 +15,7 @@ import json
 import sys
 import warnings
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -90,13 +91,21 @@ def handicap(way: dict[str, Any], handicaps: Handicaps) -> float:
     return one_view if way["views"] == 1 else by_name.get(way["way"], 1.0)
 
 
-def accuracy_with(cases: list[dict[str, Any]], handicaps: Handicaps) -> float:
-    """Mean over sets of the mean over trials."""
+def accuracy_of(cases: list[dict[str, Any]], take: Callable[[dict[str, Any]], dict[str, Any]]) -> float:
+    """Mean over sets of the mean over trials, of the way that is taken of each case."""
     by_set: dict[str, list[float]] = defaultdict(list)
     for case in cases:
-        taken = max(case["ways"], key=lambda way: way["agreement"] * way["strength"] / handicap(way, handicaps))
-        by_set[case["set"]].append(taken["accuracy"])
+        by_set[case["set"]].append(take(case)["accuracy"])
     return float(np.mean([np.mean(found) for found in by_set.values()]))
+
+
+def accuracy_with(cases: list[dict[str, Any]], handicaps: Handicaps) -> float:
+    """The same where the way of the largest score is taken."""
+
+    def score(way: dict[str, Any]) -> float:
+        return float(way["agreement"] * way["strength"] / handicap(way, handicaps))
+
+    return accuracy_of(cases, lambda case: max(case["ways"], key=score))
 
 
 def chosen_on(kinds: list[list[dict[str, Any]]]) -> Handicaps:
@@ -116,7 +125,7 @@ def leave_kinds_out(path: Path) -> None:
     print("|---|---|---|---|---|")
     for kind, left_out in by_kind.items():
         chosen = chosen_on([found for other, found in by_kind.items() if other != kind])
-        best = np.mean([max(way["accuracy"] for way in case["ways"]) for case in left_out])
+        best = accuracy_of(left_out, lambda case: max(case["ways"], key=lambda way: way["accuracy"]))
         found, ours = accuracy_with(left_out, chosen), accuracy_with(left_out, LIBRARY)
         numbers = ", ".join(f"{one:g}" for one in chosen)
         print(f"| {kind} ({len(left_out)}) | {numbers} | {100 * found:.1f} | {100 * ours:.1f} | {100 * best:.1f} |")

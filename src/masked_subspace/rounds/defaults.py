@@ -35,7 +35,7 @@ CONSENSUS_STRENGTH = 3.0
 # index).
 ROUNDS_OF_ONE, ROUNDS_OF_ONE_VIEW = 5, 2
 SETTLED = 1e-3
-# Samples on which ways are judged, or so many a cluster if that is more (docs: accuracy, "The judge on a sample").
+# Samples on which ways are judged, or so many a cluster if that is more (docs/findings/judge.md, "On a sample").
 JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 25
 # Samples on which the number of clusters is looked for, where it is not given (docs/findings/number_of_clusters.md).
 NUMBERED_SAMPLES = 4_000
