@@ -6,9 +6,11 @@ from scipy.sparse import csr_array
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
-from masked_subspace import RMSC
+from masked_subspace import BMSC, RMSC
 from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.estimators import out_of_sample
 from masked_subspace.estimators.voting import parts_of_rebuilt, placed_by, voters_of
 
 
@@ -108,3 +110,16 @@ def test_shares_stay_shares_and_directions_keep_their_length():
     np.testing.assert_allclose(placed_by(voters, isolated), [[0.5, 0], [0.25, 0]])
     directions = np.array([[1.0, 0.0], [0.0, -1.0]])
     np.testing.assert_allclose(np.linalg.norm(placed_by(voters, directions), axis=1), 1)
+
+
+def test_many_training_rows_are_listed_once_and_vote_as_all_of_them_do(monkeypatch):
+    X = make_subspaces(n_subspaces=3, per_subspace=200, random_state=0).data
+    model = BMSC(3, random_state=0).fit(X[::2])
+    expected = model.predict(X[1::2])
+    monkeypatch.setattr(out_of_sample, "EXACT_UP_TO", 100)
+    made = []
+    of = out_of_sample.ListedRows.of
+    monkeypatch.setattr(out_of_sample.ListedRows, "of", lambda *one, **more: made.append(1) or of(*one, **more))
+    np.testing.assert_array_equal(model.predict(X[1::2]), expected)
+    np.testing.assert_array_equal(model.predict(X[1::2][:5]), expected[:5])
+    assert made == [1]

@@ -19,6 +19,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.represent.neighbors.listed_rows import ListedRows
 
 _POWERS = np.geomspace(1, 16, 25)
 # Training samples that are rebuilt, at most, and in how many parts, each from all samples but its own part. One part
@@ -36,6 +37,7 @@ class Remembered:
     """What was learnt when first asked for; the estimator that holds this stays as `fit` left it."""
 
     sharpening: Sharpening | None = None
+    listed: ListedRows | None = None
 
 
 Voters = Callable[[Rows, Rows], csr_array]  # (rows that vote, new rows) -> shares of the votes

@@ -15,11 +15,14 @@ from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
+from masked_subspace.estimators.calibration import Remembered
 from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_of
 from masked_subspace.label.nearest_subspace import NearestSubspace
 from masked_subspace.label.sparse_subspaces import SparseSubspace
 from masked_subspace.label.subspaces import Subspace, distances_to, subspaces_of
 from masked_subspace.metrics import adjusted_rand_index
+from masked_subspace.represent.neighbors.list_sizes import EXACT_UP_TO
+from masked_subspace.represent.neighbors.listed_rows import ListedRows
 from masked_subspace.rows.checks import check_samples, same_kind
 from masked_subspace.rows.preparation import Preparation
 from masked_subspace.rows.recognition import SeenRows
@@ -45,6 +48,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _labels_of_all: IntArray
     _samples: FloatArray | SparseSamples | None  # as given to fit; None where that was a graph
     _seen: SeenRows
+    _calibration: Remembered
     _subspaces: list[Subspace] | None
     _nearest: NearestSubspace | None
     n_features_in_: int
@@ -106,7 +110,16 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             by_distance = self._preparation.view.by_distance
             if by_distance and isinstance(rows, np.ndarray) and isinstance(new_rows, np.ndarray):
                 return nearest_voters(rows, new_rows, n_threads=n_threads)
-            return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads)
+            listed = self._listed(n_threads) if rows is self._rows else None
+            return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads, listed=listed)
+
+    def _listed(self, n_threads: int) -> ListedRows | None:
+        """Lists of many training rows, made when new samples are first compared with them; None for few."""
+        if not isinstance(self._rows, np.ndarray) or len(self._rows) <= EXACT_UP_TO:
+            return None
+        if self._calibration.listed is None:
+            self._calibration.listed = ListedRows.of(self._rows, n_threads=n_threads)
+        return self._calibration.listed
 
     def _placed(self, X: FloatArray, of_training: FloatArray, voted: FloatArray) -> FloatArray:
         """Rows of `of_training` for samples that `fit` has seen; means of `voted` over the voters of the others."""

@@ -19,18 +19,21 @@ from masked_subspace._common.types import FloatArray
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.nearest import SCALE_NEIGHBOUR
 from masked_subspace.represent.neighbors.exact import nearest_in
+from masked_subspace.represent.neighbors.listed_rows import ListedRows
 from masked_subspace.represent.sparse.solve import represent_over
 from masked_subspace.represent.sparsity import mean_square
 from masked_subspace.rounds.defaults import VOTE_GROWTH, VOTE_PENALTY, VOTE_SPARSITY
 
 
-def voters_of(rows: Rows, new_rows: Rows, *, n_candidates: int, n_threads: int) -> csr_array:
+def voters_of(
+    rows: Rows, new_rows: Rows, *, n_candidates: int, n_threads: int, listed: ListedRows | None = None
+) -> csr_array:
     """Row i: each training sample's part of new row i as rebuilt, summing to 1; without a code, 1 for its nearest."""
     new_rows = new_rows.astype(rows.dtype, copy=False)
     scale = mean_square(rows)
     settings = AdmmSettings(VOTE_SPARSITY * scale, penalty=VOTE_PENALTY * scale, penalty_growth=VOTE_GROWTH)
     most = min(n_candidates, len(rows))
-    codes = represent_over(rows, new_rows, settings, n_candidates=most, n_threads=n_threads)
+    codes = represent_over(rows, new_rows, settings, n_candidates=most, n_threads=n_threads, listed=listed)
     shares = parts_of_rebuilt(codes, rows, new_rows)
     total = np.asarray(shares.sum(axis=1)).ravel()
     silent = np.flatnonzero(total <= 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+# Exact search takes seconds up to here; at 70,000 × 150 the inverted file needs 0.28 of its time (docs: scaling).
+EXACT_UP_TO = 20_000
 LIST_SIZE = 512
 N_PROBES = 12
 _MOST_LISTS = 1 << 14

@@ -43,7 +43,7 @@ def nearest_by_lists(
     n_lists, n_probes = list_numbers(n, m, list_size, n_probes)
     engine = engine or active_engine(n_threads)
     blocks = list(block_ranges(n, _QUERIES_AT_ONCE))
-    probing = _Probing(X, _centres(X, n_lists, random_state), n_probes)
+    probing = _Probing(X, trained_centres(X, n_lists, random_state), n_probes)
     lists = _Lists.of(X, np.concatenate(list(engine.run(_probe, probing, blocks))), m)
     out = np.full((n, m), -1, dtype=np.int32)
     for ends, found in zip(blocks, engine.run(_search, lists, blocks), strict=True):
@@ -78,19 +78,19 @@ class _Lists:
         home = probes[:, 0]
         order = np.argsort(home, kind="stable")
         starts = np.searchsorted(home[order], np.arange(int(probes.max()) + 2))
-        return cls(X, probes, order, starts, _inverse_norms(X), m)
+        return cls(X, probes, order, starts, inverse_norms(X), m)
 
 
 def _search(lists: _Lists, ends: tuple[int, int]) -> IndexArray:
     """Candidates of the samples order[start:stop]: neighbours in space, so that many look into the same lists."""
     queries = lists.order[slice(*ends)]
     buffers = Buffers(len(queries), lists.m)
-    rows = _picked(lists.X, queries, lists.scale)
+    rows = picked_rows(lists.X, queries, lists.scale)
     probes = lists.probes[queries]
 
     def members(number: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
         numbers = lists.order[lists.starts[number] : lists.starts[number + 1]]
-        return numbers, _picked(lists.X, numbers, lists.scale)
+        return numbers, picked_rows(lists.X, numbers, lists.scale)
 
     # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
     for part in (probes[:, :1], probes[:, 1:]):
@@ -122,9 +122,9 @@ def scan_lists(
         scan_listed(tile, slots, own[slots], found[0], buffers.m, buffers.keys, buffers.counts, buffers.thresholds)
 
 
-def _centres(X: Array, n_lists: int, random_state: RandomSeed) -> npt.NDArray[np.float32]:
+def trained_centres(X: Array, n_lists: int, random_state: RandomSeed) -> npt.NDArray[np.float32]:
     places, random = training_places(int(X.shape[0]), n_lists, random_state)
-    return list_centres(_picked(X, places, None), n_lists, random)
+    return list_centres(picked_rows(X, places, None), n_lists, random)
 
 
 def training_places(
@@ -146,12 +146,12 @@ def list_centres(
     return np.asarray(means.cluster_centers_, dtype=np.float32)
 
 
-def _picked(X: Array, places: IntArray, scale: npt.NDArray[np.float32] | None) -> npt.NDArray[np.float32]:
+def picked_rows(X: Array, places: IntArray, scale: npt.NDArray[np.float32] | None) -> npt.NDArray[np.float32]:
     rows = np.asarray(X[places], dtype=np.float32)
     return rows if scale is None else rows * scale[places, None]
 
 
-def _inverse_norms(X: Array) -> npt.NDArray[np.float32] | None:
+def inverse_norms(X: Array) -> npt.NDArray[np.float32] | None:
     """1/‖x‖ of each row, or None if all rows have unit length already."""
     n = int(X.shape[0])
     norms = np.empty(n, dtype=np.float32)

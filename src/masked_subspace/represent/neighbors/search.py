@@ -14,10 +14,8 @@ from masked_subspace.parallel.engine import Engine
 from masked_subspace.represent.neighbors.exact import nearest_of_all
 from masked_subspace.represent.neighbors.implicit import nearest_implicit
 from masked_subspace.represent.neighbors.links import with_links
+from masked_subspace.represent.neighbors.list_sizes import EXACT_UP_TO
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
-
-# Exact search takes seconds up to here; at 70,000 × 150 the inverted file needs 0.28 of its time (docs: scaling).
-_EXACT_UP_TO = 20_000
 
 Search = Literal["auto", "exact", "approximate"]
 
@@ -50,7 +48,7 @@ def find_candidates(
         raise ValueError(f'search is {search!r}; choose "auto", "exact" or "approximate".')
     if isinstance(X, ImplicitRows):
         found = nearest_implicit(X, X, int(m), own=np.arange(n), n_threads=n_threads)
-    elif search == "approximate" or (search == "auto" and n > _EXACT_UP_TO):
+    elif search == "approximate" or (search == "auto" and n > EXACT_UP_TO):
         found = nearest_by_lists(X, int(m), n_threads=n_threads, random_state=random_state, engine=engine)
     else:
         found = nearest_of_all(X, int(m), n_threads=n_threads, block_size=block_size)

@@ -28,7 +28,7 @@ from masked_subspace.represent.sparse.kernels import (
 from masked_subspace.represent.sparse.products import Products
 
 # Below this multiple of the mean ‖x‖² an eigendecomposition of each H pays.
-_FACTOR_BELOW = 0.5
+_FACTOR_BELOW = 0.25
 # Accuracy of the Z step relative to its right side: a few rounding errors.
 _SOLVE_TOL = {np.dtype(np.float32): 5e-7, np.dtype(np.float64): 1e-15}
 

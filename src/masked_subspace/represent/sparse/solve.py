@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -23,6 +24,7 @@ from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.neighbors.implicit import nearest_implicit
+from masked_subspace.represent.neighbors.listed_rows import ListedRows
 from masked_subspace.represent.sparse.block import (
     BlockSolution,
     SparseProblem,
@@ -121,8 +123,12 @@ def represent_over(
     n_candidates: int = 64,
     n_threads: int = 1,
     engine: Engine | None = None,
+    listed: ListedRows | None = None,
 ) -> csr_array:
-    """New samples rebuilt from a dictionary, n_new × n_dictionary; nothing is forbidden: a known one finds itself."""
+    """New samples rebuilt from a dictionary, n_new × n_dictionary; nothing is forbidden: a known one finds itself.
+
+    Candidates are the nearest of all rows of the dictionary, or about these if its lists are given.
+    """
     scale = _far_from_one(dictionary)
     if scale != 1 and not settings.has_residual_model:
         # The same codes in other units, in which no product overflows.
@@ -144,7 +150,8 @@ def represent_over(
         found = nearest_implicit(dictionary, X_new, m, n_threads=n_threads)
     else:
         assert not isinstance(X_new, ImplicitRows)
-        found = nearest_in(dictionary, X_new, m, n_threads=n_threads)
+        nearest = partial(nearest_in, dictionary) if listed is None else listed.nearest
+        found = nearest(X_new, m, n_threads=n_threads)
     X_new = X_new.astype(dictionary.dtype, copy=False)
     problem = SparseProblem(dictionary, found, (settings,), (None,), None, (1,), targets=X_new)
     blocks = list(block_ranges(len(X_new), _default_block(m, dictionary)))
