@@ -15,6 +15,7 @@ from numba.core import event
 from masked_subspace import BilevelClustering
 from masked_subspace._common import compilation
 from masked_subspace.estimators.base import WARM_UP_BESIDE
+from masked_subspace.label.eigen import Csr, product_rows
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.representer import MaskedRepresenter
@@ -160,3 +161,16 @@ def test_no_process_begins_on_one_core_or_without_an_interpreter(monkeypatch):
     monkeypatch.setattr(compilation, "cpu_count", lambda: 2)
     monkeypatch.setattr(sys, "executable", "")
     assert compilation.compile_beside(WARM_UP_BESIDE) is None
+
+
+def test_machine_code_is_chosen_by_what_a_tuple_of_arrays_holds():
+    """numba 0.60 ran the code of another type in half of such calls, with wrong numbers where sizes agreed."""
+    rng = np.random.default_rng(0)
+    n, kinds = 30, [(index, dtype) for index in (np.int32, np.int64) for dtype in (np.float32, np.float64)]
+    for place in rng.integers(0, len(kinds), 400):
+        index, dtype = kinds[place]
+        S = Csr(np.arange(n + 1, dtype=index), rng.permutation(n).astype(index), rng.random(n).astype(dtype))
+        Y = rng.random((n, 3)).astype(dtype)
+        out = np.zeros_like(Y)
+        product_rows(S, Y, out, dtype(1), dtype(0), 0, n)
+        np.testing.assert_allclose(out, S.data[:, None] * Y[S.indices], rtol=1e-6)

@@ -48,7 +48,7 @@ def test_shares_sum_to_one_and_a_row_of_zeros_goes_to_somebody(rows):
     rows = unit_rows(rows)
     shares = voters_of(rows, np.vstack([rows[:3], np.zeros((1, 12))]), n_candidates=10, n_threads=1)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert shares[:3].argmax(axis=1).tolist() == [0, 1, 2]
+    assert shares[:3].toarray().argmax(axis=1).tolist() == [0, 1, 2]
 
 
 def test_new_digits_get_the_clusters_that_neighbours_have():

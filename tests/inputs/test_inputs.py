@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
-from masked_subspace.inputs.text import clean_text
+from masked_subspace.inputs.text import cell_text, clean_text
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((6, 3))
@@ -261,3 +261,15 @@ def test_lines_too_short_or_too_long_are_named(tmp_path, line, said):
     path.write_text(f"a,b,c\n1,2,3\n{line}\n7,8,9\n")
     with pytest.raises(InputError, match=rf"line 3 {said} are expected"):
         read_samples(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["=1", "+a", "-a", "@a", " =1", "\t=1", "\uff1d1", "\uff0ba", "\uff0da", "\uff20a", "\u00a0=1"]
+)
+def test_what_begins_like_a_formula_is_text_in_a_cell(text):
+    assert cell_text(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["", "a=1", "-5", "+1.5e3", "\uff11", "\u2212x"])
+def test_other_text_stays_as_it_is_in_a_cell(text):
+    assert cell_text(text) == text

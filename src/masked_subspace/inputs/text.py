@@ -46,8 +46,12 @@ def one_line(text: str) -> str:
 
 
 def cell_text(text: str) -> str:
-    """`text` for a cell of a table file: spreadsheets run what begins like a formula, so it gets an apostrophe."""
-    if text.lstrip(" ").startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
+    """`text` for a cell of a table file: spreadsheets run what begins like a formula, so it gets an apostrophe.
+
+    Some of them take the wide signs of East Asian text (`＝`) for the plain ones, as NFKC does.
+    """
+    begins = unicodedata.normalize("NFKC", text).lstrip(" ")
+    if begins.startswith(_FORMULA_STARTS) and not _NUMBER.fullmatch(text):
         return f"'{text}"
     return text
 
