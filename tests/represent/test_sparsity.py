@@ -166,3 +166,30 @@ def test_the_dense_solver_factors_once(monkeypatch) -> None:
     prepared.sparsity_rule(0).sparsity(15.0)
     prepared.represent(None)
     assert factored == [2]
+
+
+def test_a_part_of_rows_and_columns_has_the_quantile_of_all(monkeypatch) -> None:
+    monkeypatch.setattr(sparsity, "_ROWS", 40)
+    monkeypatch.setattr(sparsity, "_COLUMNS", 60)
+    X, penalty, links = rows(200), 15.0, 5.0
+    rule = FirstStep(X, 0)
+    assert (len(rule.rows), len(rule.cols)) == (40, 60)
+    G = X @ X.T
+    Z = np.abs(G @ np.linalg.inv(G + 2 * penalty * np.eye(200)))[np.ix_(rule.rows, rule.cols)]
+    seen = np.sort(Z[rule.rows[:, None] != rule.cols])
+    kept = round(len(seen) * links / 200)  # five of two hundred, whatever the part
+    tau = (seen[-kept] + seen[-kept - 1]) / 2
+    assert rule.sparsity(penalty, links) == pytest.approx(penalty * tau**2 / 2, rel=1e-6)
+
+
+def test_no_more_is_wanted_than_nine_tenths_of_the_candidates() -> None:
+    X = rows()
+    rule = CandidateStep(X, find_candidates(X, 10))
+    assert rule.kept(rule.sparsity(15.0, 10.0), 15.0)[0] == pytest.approx(9, rel=0.04)
+
+
+def test_above_half_the_squared_norm_no_link_is_worth_its_price() -> None:
+    X = 3 * rows()
+    rule = CandidateStep(X, find_candidates(X, 10))
+    assert rule._most == pytest.approx(4.5, rel=1e-6)
+    assert rule.kept(1.01 * rule._most, 15.0 * 9)[0] == 0
