@@ -1,11 +1,13 @@
 """Whether memberships mean what they say, and how new samples are best given to clusters.
 
-    python benchmarks/accuracy/calibration.py --results calibration.jsonl --sets digits mnist-1000 orl subspaces
+    python benchmarks/accuracy/calibration.py --results calibration.jsonl --trials 5
     python benchmarks/accuracy/calibration.py --results calibration.jsonl --table
 
 A sample counts as right if its cluster's class, in the best one-to-one matching of clusters and classes, is its own.
 The expected calibration error is the mean distance between the largest membership and the share that is right, in ten
-bins. Cases that are in the results already are not computed again. Labels are looked at here and nowhere else.
+bins. By chance it is above 0 for memberships that are right: "chance" is its mean if every sample were right with just
+the probability that is said. Cases that are in the results already are not computed again. Labels are looked at here
+and nowhere else.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
 from sets import NAMES, trials_of
 
 BINS = 10
+SIMULATED = 200
 
 
 def samples_of(name: str, trial: int) -> tuple[Any, Any]:
@@ -46,7 +49,7 @@ def matching(labels: Any, classes: Any, n_clusters: int) -> Any:
 
 
 def reliability(memberships: Any, right: Any) -> dict[str, Any]:
-    """The curve in ten bins and its error."""
+    """The curve in ten bins, its error, and what that would be by chance."""
     sure = memberships.max(axis=1)
     place = np.minimum((sure * BINS).astype(int), BINS - 1)
     curve = [
@@ -55,7 +58,20 @@ def reliability(memberships: Any, right: Any) -> dict[str, Any]:
         if inside.any()
     ]
     error = sum(one["samples"] * abs(one["sure"] - one["right"]) for one in curve) / len(sure)
-    return {"sure": float(sure.mean()), "right": float(right.mean()), "error": error, "curve": curve}
+    return {
+        "sure": float(sure.mean()),
+        "right": float(right.mean()),
+        "error": error,
+        "chance": error_by_chance(sure, place),
+        "curve": curve,
+    }
+
+
+def error_by_chance(sure: Any, place: Any) -> float:
+    """The error of memberships that are calibrated, with as many samples in each bin."""
+    rng = np.random.default_rng(0)
+    off = (rng.random((SIMULATED, len(sure))) < sure) - sure
+    return float(sum(np.abs(off[:, place == number].sum(axis=1)).mean() for number in range(BINS)) / len(sure))
 
 
 def study(name: str, trial: int) -> dict[str, Any]:
@@ -80,21 +96,29 @@ def study(name: str, trial: int) -> dict[str, Any]:
 
 
 def table(path: Path) -> None:
-    print("| set | memberships_: sure / right / error | predict_proba, new samples: the same |\n|---|---|---|")
+    """One row a set: means over trials, and the error of each trial."""
     records = [json.loads(line) for line in path.read_text().splitlines()]
-    for one in records:
-        parts = [
-            f"{one[key]['sure']:.3f} / {one[key]['right']:.3f} / {one[key]['error']:.3f}" for key in ("fitted", "new")
-        ]
-        print(f"| {one['set']}, {one['trial']} | {parts[0]} | {parts[1]} |")
+    names = list(dict.fromkeys(one["set"] for one in records))
+    print("| set | of | sure | right | error | each trial | by chance |\n|" + "---|" * 7)
+    for name in names:
+        for key, of in (("fitted", "`memberships_`"), ("new", "`predict_proba`")):
+            cases = [one[key] for one in records if one["set"] == name]
+            means = [f"{np.mean([case[value] for case in cases]):.3f}" for value in ("sure", "right", "error")]
+            each = ", ".join(f"{case['error']:.3f}" for case in cases)
+            print(
+                f"| {name} | {of} | " + " | ".join(means) + f" | {each} | {np.mean([c['chance'] for c in cases]):.3f} |"
+            )
     print('\n| set | fitted half | new half, "vote" | new half, "subspace" |\n|---|---|---|---|')
-    for one in records:
-        print(f"| {one['set']}, {one['trial']} | {one['half']:.3f} | {one['vote']:.3f} | {one['subspace']:.3f} |")
-    for one in records:
-        curve = ", ".join(
-            f"{bin_['sure']:.2f} → {bin_['right']:.2f} ({bin_['samples']})" for bin_ in one["fitted"]["curve"]
+    for name in names:
+        cases = [one for one in records if one["set"] == name]
+        print(
+            f"| {name} | " + " | ".join(f"{np.mean([c[k] for c in cases]):.3f}" for k in ("half", "vote", "subspace"))
         )
-        print(f"\n{one['set']}, {one['trial']}: {curve}")
+    for one in records:
+        if one["trial"] == 0:
+            for key in ("fitted", "new"):
+                curve = ", ".join(f"{b['sure']:.2f} → {b['right']:.2f} ({b['samples']})" for b in one[key]["curve"])
+                print(f"\n{one['set']}, {key}: {curve}")
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
     python benchmarks/accuracy/number_of_clusters.py --results numbers.jsonl --sets iris wine subspaces
     python benchmarks/accuracy/number_of_clusters.py --results numbers.jsonl --table
+    python benchmarks/accuracy/number_of_clusters.py --cost
 
 Cases that are in the results already are not computed again. Labels are looked at here and nowhere else.
 """
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blobs
 from sklearn.metrics import silhouette_score
 from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
@@ -115,6 +117,44 @@ def study(name: str, path: Path, done: set[tuple[str, str]], *, others: bool) ->
         print(record, flush=True)
 
 
+def cost_cases() -> dict[str, Any]:
+    wine = load_wine().data
+    return {
+        "wine": wine,
+        "iris": load_iris().data,
+        "breast cancer": load_breast_cancer().data,
+        "three clouds, 150 × 2": make_blobs(150, 2, centers=3, random_state=0)[0],
+        "four clouds, 600 × 8": make_blobs(600, 8, centers=4, random_state=0)[0],
+        "three subspaces, 90 × 20": make_subspaces(3, 3, 20, 30, random_state=1).data,
+        "eight subspaces, 400 × 30, noise .05": make_subspaces(8, noise=0.05, random_state=0).data,
+        "wine, standardized": (wine - wine.mean(axis=0)) / wine.std(axis=0),
+    }
+
+
+def timed(n_clusters: int | str, X: Any) -> tuple[float, Any]:
+    """CPU seconds, the less of two fits, and the fitted model."""
+    seconds = []
+    for _ in range(2):
+        started = time.process_time()
+        model = RMSC(n_clusters, random_state=0, n_jobs=1).fit(X)
+        seconds.append(time.process_time() - started)
+    return min(seconds), model
+
+
+def cost() -> None:
+    """A fit with K chosen beside one with that K given."""
+    for n_clusters in (3, "auto"):
+        RMSC(n_clusters, random_state=0, n_jobs=1).fit(load_iris().data)  # a first call compiles and imports
+    print("| set | K | chosen | given | ratio | way |\n|" + "---|" * 6)
+    for name, X in cost_cases().items():
+        chosen, model = timed("auto", X)
+        given, _ = timed(model.n_clusters_, X)
+        way = next(record["way"] for record in model.choices_ if record["taken"])
+        print(
+            f"| {name} | {model.n_clusters_} | {chosen:.2f} | {given:.2f} | {chosen / given:.1f} | {way} |", flush=True
+        )
+
+
 RULES = ("ours", "eigengap", "modularity", "silhouette", "evoc")
 
 
@@ -155,11 +195,16 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=["subspaces", *NAMES], choices=["subspaces", *NAMES])
     parser.add_argument("--ours-only", action="store_true", help="leave silhouette and EVoC out")
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--cost", action="store_true", help="time fits with K chosen beside fits with it given")
     options = parser.parse_args()
     if options.table:
         table(options.results)
         return
     warnings.simplefilter("ignore")
+    if options.cost:
+        with threadpool_limits(1):
+            cost()
+        return
     stored = options.results.read_text().splitlines() if options.results.exists() else []
     done = {(record["set"], record["case"]) for record in map(json.loads, stored)}
     with threadpool_limits(1):
