@@ -15,6 +15,9 @@ from masked_subspace.represent.neighbors.list_sizes import list_numbers
 from masked_subspace.represent.neighbors.lists import inverse_norms, picked_rows, scan_lists, trained_centres
 
 _QUERIES_AT_ONCE = 1 << 12
+# More lists than in a fit, where a sample that misses a neighbour may still be found by it: of 10,000 held-out images of
+# MNIST's 70,000, 12 lists label .9933 as all rows do, 20 .9958 and 32 .9974, in 6.2, 6.7 and 8.8 CPU s (all rows: 18).
+_PROBES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +41,8 @@ class ListedRows:
 
     def nearest(self, new_rows: Array, m: int, *, n_threads: int = 1) -> IndexArray:
         """About the m rows with the largest |cosine| to each new row, nearest first."""
-        n_probes = list_numbers(int(self.rows.shape[0]), m)[1]
-        probes = nearest_in(self.centres, new_rows, n_probes, n_threads=n_threads)
+        n_lists, n_probes = list_numbers(int(self.rows.shape[0]), m, n_probes=_PROBES)
+        probes = nearest_in(self.centres, new_rows, min(n_lists, n_probes), n_threads=n_threads)
         # New rows of one list after the other: those at work at one time look into the same lists.
         queries = np.argsort(probes[:, 0], kind="stable")
         out = np.empty((len(queries), m), dtype=np.int32)
