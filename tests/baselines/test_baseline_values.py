@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.baselines import BDR, EDSC, LRR, LSR, SSC, SSCOMP, EnSC, SoftS3C
+from masked_subspace.baselines import BDR, EDSC, LRR, LSR, SSC, SSCOMP, EnSC, NeighborGraph, SoftS3C
 from masked_subspace.baselines.bdr import BdrSettings, represent_bdr
 from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
 from masked_subspace.baselines.ensc import largest_correlations, represent_ensc
@@ -67,7 +67,8 @@ def test_edsc_cuts_the_graph_of_d_k_plus_one_directions():
     assert abs(expected - other).max() > 1e-3
 
 
-def test_lrr_is_the_inexact_alm_written_out(rows):
+@pytest.mark.parametrize("cap", [1e10, 0.7])
+def test_lrr_is_the_inexact_alm_written_out(rows, cap):
     weight, mu, growth = 0.4, 0.2, 1.3
     A = rows.T  # samples as columns, as published
     n = A.shape[1]
@@ -82,10 +83,44 @@ def test_lrr_is_the_inexact_alm_written_out(rows):
         E = rest * np.maximum(norms - weight / mu, 0) / norms
         Y1 = Y1 + mu * (A - A @ Z - E)
         Y2 = Y2 + mu * (Z - J)
-        mu *= growth
-    found = represent_lrr(rows, LrrSettings(weight, 0.2, growth, tol=1e-14, max_iter=12))
+        mu = min(growth * mu, cap)
+    found = represent_lrr(rows, LrrSettings(weight, 0.2, growth, cap, tol=1e-14, max_iter=12))
+    nuclear = np.linalg.svd(J, compute_uv=False).sum()
+    assert found.objective[-1] == pytest.approx(nuclear + weight * np.linalg.norm(E, axis=0).sum())
     np.testing.assert_allclose(found.matrix, Z.T, atol=1e-7)
     np.testing.assert_allclose(found.noise, E.T, atol=1e-7)
+
+
+def test_lrr_cuts_the_graph_with_the_power_that_was_asked_for():
+    X = np.random.default_rng(0).standard_normal((30, 12))
+    for power in (2.0, 4.0):
+        model = LRR(3, affinity_power=power, random_state=0).fit(X)
+        expected = skinny_graph(model.representation_matrix_.toarray(), power)
+        np.testing.assert_allclose(model.affinity_matrix_.toarray(), expected.toarray(), atol=1e-6)
+
+
+def test_edsc_ends_at_the_objective_that_it_states():
+    X, lam, price = np.random.default_rng(0).standard_normal((12, 20)), 2.0, 0.02
+    found = represent_edsc(X, EdscSettings(lam, price, 0.5, 1.2, tol=1e-8))
+    assert found.converged
+    C, D, E = found.matrix, found.details["clean"], found.outliers.toarray()
+    value = 0.5 * (C**2).sum() + lam / 2 * ((D - C @ D) ** 2).sum() + price * np.abs(E).sum()
+    assert found.objective[-1] == pytest.approx(value, rel=1e-3)
+    assert np.abs(E).sum() > 0
+
+
+def test_the_neighbour_graph_links_each_sample_to_its_k_nearest_others():
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    unit = (X - X.mean(axis=0)) / np.linalg.norm(X - X.mean(axis=0), axis=1, keepdims=True)
+    apart = np.linalg.norm(unit[:, None] - unit, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    nearest = np.argsort(apart, axis=1)
+    for asked, k in ((3, 3), (50, 19)):
+        expected = np.zeros((20, 20))
+        np.put_along_axis(expected, nearest[:, :k], 1, axis=1)
+        found = NeighborGraph(2, n_neighbors=asked, random_state=0).fit(X)
+        np.testing.assert_array_equal(found.representation_matrix_.toarray(), expected)
+        np.testing.assert_array_equal(found.affinity_matrix_.toarray(), (expected + expected.T) / 2)
 
 
 def test_bdr_is_the_alternation_written_out(rows):

@@ -83,6 +83,8 @@ def test_a_warm_start_ends_at_the_same_place(noisy_rows):
     again = solve_elastic_net(problem_of(noisy_rows), start=cold.coefficients, tol=1e-9)
     np.testing.assert_allclose(warm.coefficients.toarray(), cold.coefficients.toarray(), atol=1e-8)
     assert again.n_rounds == 1
+    in_blocks = solve_elastic_net(problem_of(noisy_rows), start=cold.coefficients, tol=1e-9, block_size=7)
+    assert in_blocks.n_rounds == 1  # every block starts from its own rows
 
 
 def test_blocks_threads_and_a_missing_gram_change_nothing(noisy_rows, monkeypatch):

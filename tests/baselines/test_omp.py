@@ -44,3 +44,20 @@ def test_with_few_features_the_pursuit_is_repeated():
     Z = represent_omp(rows, n_nonzero=8).matrix
     assert np.diff(Z.indptr).min() > 2
     np.testing.assert_allclose(Z @ rows, rows, atol=1e-6)
+
+
+@pytest.mark.parametrize(("n_nonzero", "entries"), [(2, 2), (7, 8), (8, 8)])
+def test_the_pursuit_is_repeated_until_as_many_atoms_are_used_as_asked_for(n_nonzero, entries):
+    """In two features a pass takes two new atoms: four passes for seven. The code is the mean of the passes."""
+    rows = np.random.default_rng(0).normal(size=(30, 2))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    Z = represent_omp(rows, n_nonzero=n_nonzero, tol=0.0).matrix
+    np.testing.assert_array_equal(np.diff(Z.indptr), entries)
+    np.testing.assert_allclose(Z @ rows, rows, atol=1e-9)
+
+
+def test_atoms_that_are_nearly_the_same_are_both_used_where_both_are_needed():
+    angle = np.array([0.5, 0.0, 0.01])
+    rows = np.stack([np.cos(angle), np.sin(angle), np.zeros(3)], axis=1)
+    Z = represent_omp(rows, n_nonzero=2, tol=0.0).matrix.toarray()
+    np.testing.assert_allclose(Z[0] @ rows, rows[0], atol=1e-9)

@@ -161,3 +161,11 @@ def test_a_view_in_which_the_root_is_taken_warns_of_negative_entries():
     model = RMSC(3, view="root", members=2, random_state=0).fit(X)
     with pytest.warns(UserWarning, match="square root"):
         model.predict(X - 0.1)
+
+
+def test_hard_pairs_that_cannot_be_kept_are_refused_before_any_work():
+    apart = KnownPairs.of(5, cannot_link=[[0, 1], [1, 2], [0, 2]])
+    with pytest.raises(ValueError, match="cannot_link cannot be kept with n_clusters=2"):
+        BMSC(2)._set_bounds(5, apart, hard=True)
+    BMSC(2)._set_bounds(5, apart, hard=False)
+    BMSC((2, 3))._set_bounds(5, apart, hard=True)  # three clusters hold them

@@ -1,6 +1,7 @@
 """How real clusters are, by value: agreement × prediction strength, × separation where clouds were found."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from masked_subspace import BMSC, RMSC
 from masked_subspace._common.content_order import content_order
 from masked_subspace._common.rows import on_one_scale
 from masked_subspace.estimators import masked
+from masked_subspace.estimators.base import Fit
 from masked_subspace.label.graph import in_order
 from masked_subspace.label.modularity import modularity_cut
 from masked_subspace.label.separation import separation
@@ -124,3 +126,22 @@ def test_a_given_graph_has_agreement_alone():
     W = np.kron(np.eye(3), np.ones((10, 10))) + 0.05
     np.fill_diagonal(W, 0)
     assert BMSC(3, affinity="precomputed", random_state=0).fit(W).structure_ == 1
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_a_gap_counts_where_ways_were_judged(judged):
+    """Two rings that no subspace predicts, fitted where the judge has measured no strength of the final labels."""
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 120)
+    ring = np.repeat([1.0, 4.0], 60)[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    y = np.repeat([0, 1], 60)
+    last = SimpleNamespace(votes=[y, y])
+    choices = [{"way": "plain", "taken": True}] if judged else None
+    fit = Fit(ring, None, ring, SimpleNamespace(last=last), choices)
+    model = RMSC(2)
+    model.n_clusters_, model._labels_of_all = 2, y
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = model._how_real(fit)
+    gaps = gaps_of(ring) if judged else None
+    assert found == pytest.approx(strength_of(yardsticks(ring), y, 2, gaps=gaps))
+    assert (found > 0.5) == judged

@@ -65,8 +65,9 @@ def test_a_dropped_column_names_nobody():
 
 def test_features_asked_for_are_taken_and_only_they():
     facts = [measured("x"), measured("b"), measured("class"), measured("z")]
-    found, _ = roles(facts, features=("x", " b"), name_column="b")
+    found, given = roles(facts, features=("x", " b"), name_column="b")
     assert found == ["feature", "name", "truth", "ignored"]
+    assert (given.features, given.names, given.labels) == ([0], 1, 2)
     assert roles(facts, features=("x, class",))[0] == ["feature", "ignored", "feature", "ignored"]
     with pytest.raises(InputError, match=r"column 'city' \(--features\) is text"):
         roles([text("city"), measured("x")], features=("city",))
