@@ -59,3 +59,9 @@ def test_sparse_rows_have_the_hashes_of_arrays(dtype):
 
 def test_before_any_row_is_seen_none_is_found():
     assert SeenRows.of(np.empty((0, 3))).find(np.ones((2, 3))).tolist() == [-1, -1]
+
+
+def test_both_halves_of_a_hash_tell_rows_apart():
+    hashes = row_hashes(np.random.default_rng(0).normal(size=(200, 3)))
+    for half in (hashes >> np.uint64(32), hashes & np.uint64(2**32 - 1)):
+        assert len(np.unique(half)) == 200
