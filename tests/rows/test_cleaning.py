@@ -8,6 +8,7 @@ from sklearn.metrics import f1_score
 from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rows import cleaning
 from masked_subspace.rows.cleaning import clean_samples, distance_to_range, rebuild, robust_deviation
 
 
@@ -146,3 +147,10 @@ def test_samples_that_are_all_the_same_hold_no_error():
     np.testing.assert_array_equal(found.samples, X)
     assert found.outliers.nnz == 0
     assert set(GMSC(1, outliers="auto", center=False, random_state=0).fit(X).labels_) == {0}
+
+
+def test_the_price_of_an_outlier_is_half_its_squared_threshold(monkeypatch):
+    monkeypatch.setattr(cleaning, "robust_deviation", lambda *_: 0.2)
+    X = np.random.default_rng(0).normal(size=(30, 8))
+    found = clean_samples(X, rounds=1, threshold=3.0)
+    assert found.price == pytest.approx(0.6**2 / 2)
