@@ -25,6 +25,21 @@ def test_the_merger_is_the_one_that_costs_least(seed, resolution):
     np.testing.assert_array_equal(found, np.unique(expected, return_inverse=True)[1])
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_several_mergers_are_each_the_one_that_costs_least(seed):
+    W, _ = blocks([8, 20, 5, 12, 9], inside=0.4, outside=0.15, seed=seed)
+    labels = np.random.default_rng(seed).integers(0, 7, W.shape[0])
+    expected = labels
+    for count in range(7, 3, -1):
+        merged = [np.where(expected == b, a, expected) for a in range(count) for b in range(a + 1, count)]
+        best = max(merged, key=lambda one: quality(W.toarray(), one, 1.5))
+        expected = np.unique(best, return_inverse=True)[1]
+    found = _merged(W, labels.astype(np.int32), 3, 1.5)
+    assert len(np.unique(found)) == 3
+    same = found[:, None] == found
+    np.testing.assert_array_equal(same, expected[:, None] == expected)
+
+
 def test_a_merged_cluster_has_the_links_and_degrees_of_both():
     """0 joins 1, of which nearly all links are; 2 is tied to 0 more than to 3, but no more than chance ties it."""
     W = csr_array(np.array([[0.0, 20, 4, 0], [20, 90, 0, 0], [4, 0, 5, 1], [0, 0, 1, 9]]))

@@ -129,10 +129,11 @@ def _merged(W: csr_array, labels: IndexArray, n_clusters: int, resolution: float
         return labels
     weight = between(W, labels, count)
     degree = weight.sum(axis=1)
+    total = max(float(degree.sum()), np.finfo(float).tiny)  # of all links: it stays while clusters merge
     name = np.arange(count)
     alive = np.ones(count, dtype=bool)
     for _ in range(count - n_clusters):
-        gain = weight - resolution * np.outer(degree, degree) / max(degree.sum(), np.finfo(float).tiny)
+        gain = weight - resolution * np.outer(degree, degree) / total
         gain[~alive] = -np.inf
         gain[:, ~alive] = -np.inf
         np.fill_diagonal(gain, -np.inf)
