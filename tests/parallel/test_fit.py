@@ -147,7 +147,7 @@ def test_an_interrupted_fit_leaves_no_file(folder: Path, monkeypatch: pytest.Mon
         assert list(folder.glob("masked-subspace-*"))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(candidates_lists, "_centres", interrupt)
+    monkeypatch.setattr(candidates_lists, "trained_centres", interrupt)
     with pytest.raises(KeyboardInterrupt) as caught:
         model("approximate").fit(da.from_array(X, chunks=(600, 25)))
     del caught
