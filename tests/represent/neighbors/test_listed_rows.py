@@ -54,7 +54,10 @@ def test_who_finds_too_few_looks_at_all_rows(dictionary):
 
 def test_every_row_lives_in_one_list(dictionary):
     listed = ListedRows.of(dictionary)
-    assert sorted(listed.order) == list(range(len(dictionary)))
+    assert sorted(listed.residents.order) == list(range(len(dictionary)))
     homes = nearest_in(listed.centres, dictionary, 1)[:, 0]
     for number in range(len(listed.centres)):
-        assert (homes[listed.order[listed.starts[number] : listed.starts[number + 1]]] == number).all()
+        assert (
+            homes[listed.residents.order[listed.residents.starts[number] : listed.residents.starts[number + 1]]]
+            == number
+        ).all()

@@ -10,9 +10,9 @@ import numpy.typing as npt
 from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import Array, IndexArray, RandomSeed
-from masked_subspace.represent.neighbors.exact import Buffers, nearest_in, read_unit_rows
+from masked_subspace.represent.neighbors.exact import nearest_in, read_unit_rows
 from masked_subspace.represent.neighbors.list_sizes import list_numbers
-from masked_subspace.represent.neighbors.lists import inverse_norms, picked_rows, scan_lists, trained_centres
+from masked_subspace.represent.neighbors.lists import Residents, trained_centres
 
 _QUERIES_AT_ONCE = 1 << 12
 # More lists than in a fit, where a sample that misses a neighbour may still be found by it. Of 10,000 held-out images
@@ -22,50 +22,34 @@ _PROBES = 20
 
 @dataclass(frozen=True, eq=False)
 class ListedRows:
-    """Rows by the list in which they live: the one of their nearest centre."""
+    """Rows that live in the list of their nearest centre."""
 
-    rows: Array
     centres: npt.NDArray[np.float32]
-    order: npt.NDArray[np.intp]  # rows by list
-    starts: npt.NDArray[np.intp]  # where each list begins in `order`
-    scale: npt.NDArray[np.float32] | None  # 1/‖x‖, None if all rows have unit length
+    residents: Residents
 
     @classmethod
     def of(cls, rows: Array, *, random_state: RandomSeed = 0, n_threads: int = 1) -> ListedRows:
-        n = int(rows.shape[0])
-        centres = trained_centres(rows, list_numbers(n, 1)[0], random_state)
+        centres = trained_centres(rows, list_numbers(int(rows.shape[0]), 1)[0], random_state)
         home = nearest_in(centres, rows, 1, n_threads=n_threads)[:, 0]
-        order = np.argsort(home, kind="stable")
-        starts = np.searchsorted(home[order], np.arange(len(centres) + 1))
-        return cls(rows, centres, order, starts, inverse_norms(rows))
+        return cls(centres, Residents.of(rows, home, len(centres)))
 
     def nearest(self, new_rows: Array, m: int, *, n_threads: int = 1) -> IndexArray:
         """About the m rows with the largest |cosine| to each new row, nearest first."""
-        n_lists, n_probes = list_numbers(int(self.rows.shape[0]), m, n_probes=_PROBES)
-        probes = nearest_in(self.centres, new_rows, min(n_lists, n_probes), n_threads=n_threads)
+        rows = self.residents.X
+        n_probes = list_numbers(int(rows.shape[0]), m, n_probes=_PROBES)[1]
+        probes = nearest_in(self.centres, new_rows, n_probes, n_threads=n_threads)
         # New rows of one list after the other: those at work at one time look into the same lists.
         queries = np.argsort(probes[:, 0], kind="stable")
         out = np.empty((len(queries), m), dtype=np.int32)
 
         def search(ends: tuple[int, int]) -> None:
             some = queries[slice(*ends)]
-            out[some] = self._search(np.asarray(new_rows)[some], probes[some], m)
+            unit = read_unit_rows(np.asarray(new_rows)[some], 0, len(some))
+            out[some] = self.residents.nearest(unit, np.full(len(some), -1), probes[some], m)
 
         with ordered_map(n_threads) as apply:
             apply(search, block_ranges(len(queries), _QUERIES_AT_ONCE))
         short = np.flatnonzero(out[:, -1] < 0)
         if len(short):
-            out[short] = nearest_in(self.rows, np.asarray(new_rows)[short], m, n_threads=n_threads)
+            out[short] = nearest_in(rows, np.asarray(new_rows)[short], m, n_threads=n_threads)
         return out
-
-    def _search(self, new_rows: Array, probes: IndexArray, m: int) -> IndexArray:
-        buffers, nobody = Buffers(len(new_rows), m), np.full(len(new_rows), -1)
-        unit = read_unit_rows(new_rows, 0, len(new_rows))
-
-        def members(number: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-            numbers = self.order[self.starts[number] : self.starts[number + 1]]
-            return numbers, picked_rows(self.rows, numbers, self.scale)
-
-        for part in (probes[:, :1], probes[:, 1:]):
-            scan_lists(buffers, unit, nobody, part, members)
-        return buffers.indices()

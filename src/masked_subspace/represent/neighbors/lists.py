@@ -44,10 +44,11 @@ def nearest_by_lists(
     engine = engine or active_engine(n_threads)
     blocks = list(block_ranges(n, _QUERIES_AT_ONCE))
     probing = _Probing(X, trained_centres(X, n_lists, random_state), n_probes)
-    lists = _Lists.of(X, np.concatenate(list(engine.run(_probe, probing, blocks))), m)
+    probes = np.concatenate(list(engine.run(_probe, probing, blocks)))
+    lists = _Lists(Residents.of(X, probes[:, 0], n_lists), probes, m)
     out = np.full((n, m), -1, dtype=np.int32)
     for ends, found in zip(blocks, engine.run(_search, lists, blocks), strict=True):
-        out[lists.order[slice(*ends)]] = found
+        out[lists.residents.order[slice(*ends)]] = found
     return complete(out, X, n_threads=n_threads)
 
 
@@ -63,39 +64,47 @@ def _probe(probing: _Probing, ends: tuple[int, int]) -> IndexArray:
 
 
 @dataclass(frozen=True)
+class Residents:
+    """Rows by the list in which they live."""
+
+    X: Array
+    order: npt.NDArray[np.intp]  # rows by home list
+    starts: npt.NDArray[np.intp]  # where each list begins in `order`
+    scale: npt.NDArray[np.float32] | None  # 1/‖x‖, None if all rows have unit length
+
+    @classmethod
+    def of(cls, X: Array, home: IndexArray, n_lists: int) -> Residents:
+        order = np.argsort(home, kind="stable")
+        starts = np.searchsorted(home[order], np.arange(n_lists + 1))
+        return cls(X, order, starts, _inverse_norms(X))
+
+    def _members(self, number: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
+        numbers = self.order[self.starts[number] : self.starts[number + 1]]
+        return numbers, _picked(self.X, numbers, self.scale)
+
+    def nearest(self, rows: npt.NDArray[np.float32], own: IntArray, probes: IndexArray, m: int) -> IndexArray:
+        """The best m for rows at unit length in the lists of `probes`, the home list first; `own` is not found."""
+        buffers = Buffers(len(rows), m)
+        # The home lists hold most neighbours, and a tight threshold makes the other scans short.
+        for part in (probes[:, :1], probes[:, 1:]):
+            scan_lists(buffers, rows, own, part, self._members)
+        return buffers.indices()
+
+
+@dataclass(frozen=True)
 class _Lists:
     """Which lists each sample looks into (its home first), and who lives in each list."""
 
-    X: Array
+    residents: Residents
     probes: IndexArray
-    order: npt.NDArray[np.intp]  # samples by home list
-    starts: npt.NDArray[np.intp]  # where each list begins in `order`
-    scale: npt.NDArray[np.float32] | None
     m: int
-
-    @classmethod
-    def of(cls, X: Array, probes: IndexArray, m: int) -> _Lists:
-        home = probes[:, 0]
-        order = np.argsort(home, kind="stable")
-        starts = np.searchsorted(home[order], np.arange(int(probes.max()) + 2))
-        return cls(X, probes, order, starts, inverse_norms(X), m)
 
 
 def _search(lists: _Lists, ends: tuple[int, int]) -> IndexArray:
     """Candidates of the samples order[start:stop]: neighbours in space, so that many look into the same lists."""
-    queries = lists.order[slice(*ends)]
-    buffers = Buffers(len(queries), lists.m)
-    rows = picked_rows(lists.X, queries, lists.scale)
-    probes = lists.probes[queries]
-
-    def members(number: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float32]]:
-        numbers = lists.order[lists.starts[number] : lists.starts[number + 1]]
-        return numbers, picked_rows(lists.X, numbers, lists.scale)
-
-    # The home lists first: they hold most neighbours, and a tight threshold makes the other scans short.
-    for part in (probes[:, :1], probes[:, 1:]):
-        scan_lists(buffers, rows, queries, part, members)
-    return buffers.indices()
+    home = lists.residents
+    queries = home.order[slice(*ends)]
+    return home.nearest(_picked(home.X, queries, home.scale), queries, lists.probes[queries], lists.m)
 
 
 def scan_lists(
@@ -124,7 +133,7 @@ def scan_lists(
 
 def trained_centres(X: Array, n_lists: int, random_state: RandomSeed) -> npt.NDArray[np.float32]:
     places, random = training_places(int(X.shape[0]), n_lists, random_state)
-    return list_centres(picked_rows(X, places, None), n_lists, random)
+    return list_centres(_picked(X, places, None), n_lists, random)
 
 
 def training_places(
@@ -146,12 +155,12 @@ def list_centres(
     return np.asarray(means.cluster_centers_, dtype=np.float32)
 
 
-def picked_rows(X: Array, places: IntArray, scale: npt.NDArray[np.float32] | None) -> npt.NDArray[np.float32]:
+def _picked(X: Array, places: IntArray, scale: npt.NDArray[np.float32] | None) -> npt.NDArray[np.float32]:
     rows = np.asarray(X[places], dtype=np.float32)
     return rows if scale is None else rows * scale[places, None]
 
 
-def inverse_norms(X: Array) -> npt.NDArray[np.float32] | None:
+def _inverse_norms(X: Array) -> npt.NDArray[np.float32] | None:
     """1/‖x‖ of each row, or None if all rows have unit length already."""
     n = int(X.shape[0])
     norms = np.empty(n, dtype=np.float32)
