@@ -166,10 +166,16 @@ MEASURE = """
 import json, sys
 import numpy as np
 
+def private_peak():
+    # Without the pages of shared libraries: how many of them are in memory depends on how the system read the files.
+    from masked_subspace._common.peak_memory import peak_bytes
+    with open("/proc/self/status") as status:
+        kilobytes = next(int(line.split()[1]) for line in status if line.startswith("RssFile:"))
+    return peak_bytes() - kilobytes * 1024
+
 def main():
     import distributed
     from masked_subspace.distributed import fit_distributed
-    from masked_subspace._common.peak_memory import peak_bytes
     path, k, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     options = {"threads_per_worker": 1, "memory_limit": "2GB", "dashboard_address": ":0"}
     with distributed.LocalCluster(n_workers=2, **options) as cluster:
@@ -177,8 +183,8 @@ def main():
             for cut in ("modularity", "spectral"):
                 result = fit_distributed(path, k, client=client, cut=cut)
                 np.save(f"{folder}/{cut}.npy", result.compute())
-            workers = list(client.run(peak_bytes).values())
-    print(json.dumps({"client": peak_bytes(), "workers": workers}))
+            workers = list(client.run(private_peak).values())
+    print(json.dumps({"client": private_peak(), "workers": workers}))
 
 if __name__ == "__main__":
     main()
@@ -186,6 +192,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the pages of files are told apart by Linux only")
 @pytest.mark.parametrize(("n", "compiled"), [(20_000, False), (80_000, True)])
 def test_memory_of_client_and_workers_is_bounded(tmp_path: Path, n: int, compiled: bool) -> None:
     """Both cuts one after the other in the same processes, whose peaks are those of the larger one; once as in the
@@ -200,7 +207,7 @@ def test_memory_of_client_and_workers_is_bounded(tmp_path: Path, n: int, compile
     assert done.returncode == 0, done.stderr[-2000:]
     peaks = json.loads(done.stdout.strip().splitlines()[-1])
     share = rows.nbytes / 2
-    assert peaks["client"] <= 300e6 + 16 * n
-    assert max(peaks["workers"]) <= 6 * share + 500e6
+    assert peaks["client"] <= 130e6 + 16 * n
+    assert max(peaks["workers"]) <= 6 * share + 300e6
     for cut in ("modularity", "spectral"):
         assert adjusted_rand_score(y, np.load(tmp_path / f"{cut}.npy")) > 0.99
