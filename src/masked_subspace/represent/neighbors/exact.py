@@ -24,6 +24,8 @@ from masked_subspace.represent.neighbors.kernels import (
 _TILE_ROWS = 1024
 _SAMPLE_ROWS = 512
 _GUESS_MARGIN = 3.0
+# Of one tile with all products: one column in six is a larger share than 512 of many rows.
+_EVERY, _MARGIN_OF_A_TILE, _LEAST_OF_A_TILE = 6, 1.7, 256
 
 
 def read_unit_rows(X: Array, start: int, stop: int) -> npt.NDArray[np.float32]:
@@ -101,6 +103,8 @@ def nearest_of_all(X: Array, m: int, *, n_threads: int = 1, block_size: int | No
             scratch.tile = np.empty(step * step, dtype=np.float32)
         tile = scratch.tile[: len(left) * len(right)].reshape(len(left), len(right))
         np.matmul(left, right.T, out=tile)
+        if len(ranges) == 1:
+            _guess_from_own_tile(tile, m, buffers.thresholds)
         with ExitStack() as held:
             for number in sorted({p, q}):
                 held.enter_context(locks[number])
@@ -130,6 +134,14 @@ def complete(found: IndexArray, X: Array, *, n_threads: int = 1, block_size: int
         rows = np.concatenate([read_rows(X, i, i + 1, np.float32) for i in short.tolist()])
         found[short] = nearest_in(X, rows, found.shape[1], own=short, n_threads=n_threads, block_size=block_size)
     return found
+
+
+def _guess_from_own_tile(tile: npt.NDArray[np.float32], m: int, thresholds: npt.NDArray[np.float32]) -> None:
+    """The products of all samples are there: thresholds are guessed from every sixth column."""
+    n = len(tile)
+    if n >= _LEAST_OF_A_TILE and m <= n // 8:
+        some = np.ascontiguousarray(tile[:, ::_EVERY])
+        guess_thresholds(some, math.ceil(_MARGIN_OF_A_TILE * m / n * some.shape[1]) + 4, thresholds)
 
 
 def _column_sample(X: Array, m: int) -> npt.NDArray[np.float32] | None:
