@@ -51,7 +51,7 @@ def test_thresholds_guessed_from_columns_that_are_near_each_other_do_not_change_
     same_cosines(X)
 
 
-def same_cosines(X: FloatArray) -> None:
+def same_cosines(X: np.ndarray) -> None:
     found = find_candidates(X, 30, search="exact")
     expected = by_sorting(X, 30)
     U = X / np.linalg.norm(X, axis=1, keepdims=True)
