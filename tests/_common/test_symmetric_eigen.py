@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.symmetric_eigen import (
     eigenpairs,
+    eigenvalues,
     largest_eigenpairs,
     leading_eigenpairs_of_products,
     smallest_eigenpairs,
@@ -53,6 +54,7 @@ def test_repeated_eigenvalues_at_every_size(n):
     for _, A in degenerate_matrices(n):
         expected = np.linalg.svd(A + (n + 1) * np.eye(n), compute_uv=False) - (n + 1)  # descending, by another method
         assert_eigenpairs(A, *eigenpairs(A), expected[::-1])
+        np.testing.assert_allclose(eigenvalues(A), eigenpairs(A)[0], atol=1e-12 * max(1.0, np.abs(A).max()) * n)
         for count in {1, (n + 1) // 2, n}:
             assert_eigenpairs(A, *largest_eigenpairs(A, count), expected[:count])
             assert_eigenpairs(A, *smallest_eigenpairs(A, count), expected[::-1][:count])
@@ -91,11 +93,12 @@ def test_fits_that_failed_on_some_cpus():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_what_is_not_finite_is_refused(bad):
+@pytest.mark.parametrize("solver", [eigenpairs, eigenvalues])
+def test_what_is_not_finite_is_refused(bad, solver):
     A = np.eye(5)
     A[3, 1] = A[1, 3] = bad
     with pytest.raises(np.linalg.LinAlgError, match="NaN or infinite"):
-        eigenpairs(A)
+        solver(A)
 
 
 def test_a_stack_and_float32():
@@ -136,7 +139,7 @@ def test_no_file_has_an_eigensolver_of_its_own():
         for name in [getattr(node, "attr", None) or getattr(node, "name", None)]
         if isinstance(node, ast.Attribute | ast.alias) and name in {"eigh", "eigsh", "eigvalsh", "svds", "lobpcg"}
     }
-    here = {f"_common/symmetric_eigen.py: {name}" for name in ("eigh", "eigsh")}
+    here = {f"_common/symmetric_eigen.py: {name}" for name in ("eigh", "eigvalsh", "eigsh")}
     assert found == here | {"baselines/bdr.py: lobpcg", "metrics.py: eigsh"}
 
 

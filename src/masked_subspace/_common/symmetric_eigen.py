@@ -28,14 +28,23 @@ def eigenpairs(A: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
 
     The lower triangle is read. A stack of matrices gives a stack of results. NaN and infinite entries are refused.
     """
+    values, vectors = np.linalg.eigh(_finite(A))
+    return values, vectors
+
+
+def eigenvalues(A: npt.ArrayLike) -> FloatArray:
+    """Those of `eigenpairs` alone, in a third of the time."""
+    return np.linalg.eigvalsh(_finite(A))
+
+
+def _finite(A: npt.ArrayLike) -> FloatArray:
     matrix = np.asarray(A)
     if not np.isfinite(matrix).all():
         raise np.linalg.LinAlgError(
             "An eigenproblem holds NaN or infinite values: the numbers before it overflowed. Scale X, or choose a "
             "larger penalty or ridge."
         )
-    values, vectors = np.linalg.eigh(matrix)
-    return values, vectors
+    return matrix
 
 
 def largest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, FloatArray]:

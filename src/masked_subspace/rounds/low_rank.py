@@ -22,7 +22,7 @@ from masked_subspace._common.content_order import drawn_by_content
 from masked_subspace._common.progress import Events
 from masked_subspace._common.rows import products_of, unit_rows
 from masked_subspace._common.sparse.implicit import ImplicitRows
-from masked_subspace._common.symmetric_eigen import eigenpairs, largest_eigenpairs
+from masked_subspace._common.symmetric_eigen import eigenpairs, eigenvalues, largest_eigenpairs
 from masked_subspace._common.types import FloatArray
 from masked_subspace.label.consensus import agreement_with
 from masked_subspace.label.eigen import leading_eigenpairs
@@ -107,6 +107,13 @@ def _spectrum(W: csr_array, count: int, seed: int) -> tuple[FloatArray, FloatArr
     return leading_eigenpairs(S, wanted, seed=seed)
 
 
+def _leading_values(W: csr_array, count: int, seed: int) -> FloatArray:
+    """The values of `_spectrum`."""
+    if W.shape[0] <= _ALL_PAIRS:
+        return eigenvalues(normalized_graph(W).toarray())[::-1][:count]
+    return _spectrum(W, count, seed)[0]
+
+
 def _gap(values: FloatArray, n_clusters: int) -> float:
     following = float(values[n_clusters]) if len(values) > n_clusters else 1.0
     return (1 - following) / (1 - float(values[n_clusters - 1]) + _EPSILON)
@@ -148,7 +155,7 @@ def gaps_of_numbers(directions: FloatArray, low: int, high: int, seed: int) -> d
     most = directions.shape[1]
     ranks = sorted({min(most, round(rank)) for rank in np.geomspace(LOWEST * low, HIGHEST * high, _RANKS_OF_NUMBERS)})
     for rank in ranks:
-        values = _spectrum(power_graph_of(unit_rows(directions[:, :rank])), high + 1, seed)[0]
+        values = _leading_values(power_graph_of(unit_rows(directions[:, :rank])), high + 1, seed)
         for number in gaps:
             fits = LOWEST * number <= rank <= HIGHEST * number or rank == most <= LOWEST * number
             if fits and number < len(values):
