@@ -46,13 +46,15 @@ test-oldest:
 	$(OLDEST)/bin/pip install --quiet --constraint constraints-oldest.txt --editable . pytest hypothesis pandas psutil rich
 	$(OLDEST)/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py
 
-# Every Python that is installed, with current versions of everything.
+# Every Python that is installed, by name or by path, with current versions of everything. Those that are not are named.
 PYTHONS ?= python3.11 python3.12 python3.13
 test-pythons:
 	for python in $(PYTHONS); do \
-	$$python -m venv .venv-$$python && \
-	.venv-$$python/bin/pip install --quiet --editable . pytest hypothesis pandas psutil rich && \
-	.venv-$$python/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py || exit 1; done
+	command -v $$python > /dev/null || { echo "== $$python: not tested, it is not installed"; continue; }; \
+	venv=.venv-$$(basename $$python); echo "== $$python"; \
+	$$python -m venv $$venv && \
+	$$venv/bin/pip install --quiet --editable . pytest hypothesis pandas psutil rich && \
+	$$venv/bin/python -m pytest $(CPU_TESTS) tests/masks tests/rows tests/test_metrics.py || exit 1; done
 
 # FUZZ says how many cases each property gets.
 FUZZ ?= 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -196,6 +197,20 @@ def test_escapes_in_keys_of_archives_and_library_messages_are_not_printed(tmp_pa
     error = refused(capsys, Exit.INPUT, "cluster", tmp_path / "b.csv", "-k", 2)
     assert "\x1b" not in error
     assert "\u202e" not in error
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"], ["--json"]], ids=["aloud", "quiet", "json"])
+def test_an_image_shape_that_cannot_be_is_said_once_also_by_a_quiet_command(tmp_path, capsys, quiet):
+    X = np.random.default_rng(0).random((12, 6))
+    said = "masked-subspace: shape [2, 4] of the file is no image of 6 values and is not used\n"
+    for shape, expected in ([2, 4], said), ([2, 3], ""):
+        np.savez(tmp_path / "a.npz", X=X, shape=shape)
+        assert main(["cluster", str(tmp_path / "a.npz"), "-k", "2", *FAST, *quiet, "--out", str(tmp_path / "o")]) == 0
+        out, error = capsys.readouterr()
+        assert error == expected
+        assert ("is not used" in out) == (bool(expected) and quiet == ["--json"])
+        result = json.loads((tmp_path / "o" / "result.json").read_text(encoding="utf-8"))
+        assert any("is not used" in note for note in result["notes"]) == bool(expected)
 
 
 REPRODUCE = ["reproduce", "table1", "--dataset", "digits", "--method", "knn", "--setting", "auto", "--trials", "1"]

@@ -16,8 +16,10 @@ from scipy.sparse import csr_array
 
 from masked_subspace.cli import main
 from masked_subspace.cli.exits import Exit
-from masked_subspace.report import ReportContent, Run
+from masked_subspace.inputs import InputError
+from masked_subspace.report import ReportContent, Run, archive
 from masked_subspace.report.archive import FILES, SEAL, IncompleteRunError, load_result, load_run, save_run
+from masked_subspace.report.stored import checked_graph
 
 from .conftest import FAST, clusters_in, command, started
 
@@ -160,6 +162,35 @@ def test_a_graph_whose_columns_lie_outside_it_is_refused_even_with_a_right_seal(
     save_run(tmp_path, replace(content, runs=(replace(content.runs[0], affinity=graph),)), result)
     with pytest.raises(IncompleteRunError, match="no valid sparse matrix"):
         load_run(tmp_path)
+
+
+WRONG_SHAPES = [[39, 40], [40, 41], [0, 0], [-40, -40], [40.0, 40.0], [1 << 40] * 2, ["a", "b"], [[40, 40]], 40, [40],
+                [], [40, 40, 1], [True, True]]  # fmt: skip
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"], ["--json"]], ids=["aloud", "quiet", "json"])
+@pytest.mark.parametrize("shape", WRONG_SHAPES, ids=str)
+def test_a_graph_of_a_wrong_shape_is_said_also_by_a_quiet_command(tmp_path, capsys, monkeypatch, shape, quiet):
+    def lying(stream, graph):
+        np.savez(stream, shape=np.array(shape), data=graph.data, indices=graph.indices, indptr=graph.indptr)
+
+    monkeypatch.setattr(archive, "save_npz", lying)
+    save_run(tmp_path, *run_of(1, 40))  # sealed as it is
+    assert main(["report", str(tmp_path), *quiet, "--out", str(tmp_path / "page.html")]) == Exit.INPUT
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert "affinity" in error
+    assert ("is not two whole numbers" in error) == (shape not in ([39, 40], [40, 41], [0, 0], [1 << 40] * 2))
+    assert error.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("shape", [[40.0, 40], [-40, 40], "40", 40, None, [40]], ids=str)
+def test_a_stored_round_of_a_wrong_shape_is_refused_in_plain_words(shape):
+    graph = run_of(1, 40)[0].runs[0].affinity
+    parts = (graph.data, graph.indices, graph.indptr)
+    with pytest.raises(InputError, match=r"round 1 holds no valid .*: its shape .* is not two whole numbers"):
+        checked_graph(parts, shape, "round 1")
 
 
 def test_the_seal_names_the_run(tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from masked_subspace import BMSC, RMSC
@@ -109,6 +110,32 @@ def test_the_power_is_the_one_that_foretells_left_out_samples_best(n, count):
     assert 1 < found.power < 16
     # A mean membership of .4 of three clusters: a tenth of the way from 1/3 to 1.
     assert found.trust == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("n", [130, 900])
+def test_permuted_rows_are_asked_in_the_same_parts(n):
+    rng = np.random.default_rng(1)
+    rows = rng.permutation(n).astype(float)[:, None]
+    labels = np.arange(n) % 3  # of the row that holds this number
+    found = []
+    for order in (np.arange(n), rng.permutation(n), np.argsort(rows.ravel())):
+        own = labels[rows[order].ravel().astype(int)]
+        voters, asked = votes_beside(labels)
+        sharpening = Sharpening.learn(rows[order], own, np.eye(3)[own], voters)
+        found.append((sharpening, [sorted(new) for _, new in asked]))
+    assert found[0] == found[1] == found[2]
+    assert found[0][1][0] != sorted(range(0, n, 4))[: len(found[0][1][0])]  # drawn, not every fourth
+
+
+@pytest.mark.parametrize("model", [BMSC(5, random_state=0), RMSC(5, random_state=0)])
+def test_permuted_rows_give_new_samples_the_same_memberships(model):
+    X = load_digits(n_class=5).data
+    train, new = X[:600], X[600:]
+    order = np.random.default_rng(0).permutation(600)
+    first, second = clone(model).fit(train), clone(model).fit(train[order])
+    same = [np.bincount(second.labels_[first.labels_[order] == k]).argmax() for k in range(5)]
+    assert np.array_equal(np.array(same)[first.labels_[order]], second.labels_)
+    np.testing.assert_allclose(second.memberships(new)[:, same], first.memberships(new), atol=1e-4)
 
 
 def test_where_there_is_nobody_to_ask_votes_stay_as_they_are():

@@ -247,7 +247,8 @@ def test_a_shape_that_makes_no_sense_is_said_and_not_used(tmp_path, shape):
     np.savez(tmp_path / "a.npz", X=np.ones((4, 6)) * np.arange(4)[:, None], shape=shape)
     samples = read_samples(tmp_path / "a.npz")
     assert samples.images_shape is None
-    assert any("is not used" in note for note in samples.notes)
+    (fault,) = samples.faults
+    assert fault.endswith("of the file is no image of 6 values and is not used")
 
 
 def test_every_format_is_found_by_its_ending_and_most_by_their_content(tmp_path):

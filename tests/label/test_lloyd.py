@@ -67,3 +67,18 @@ def test_centres_that_hardly_move_stop_and_the_labels_are_those_of_the_last_ones
     peer = KMeans(4, init=starts[0], n_init=1, tol=10.0).fit(rows)
     np.testing.assert_array_equal(found.labels, peer.labels_)
     np.testing.assert_array_equal(found.labels, ((rows[:, None] - found.centres) ** 2).sum(axis=2).argmin(axis=1))
+
+
+def test_rows_as_far_from_two_centres_go_to_the_first_however_the_rows_are_turned():
+    """Rounding would choose for them, another way on every CPU and for every order of the members' clusters."""
+    rng = np.random.default_rng(0)
+    # Between the first two places lie the rows of the third, at exactly the same distance from both.
+    rows = np.repeat([[1.0, 0, 0], [-1, 0, 0], [0, 0.9, 0], [0, 0, 3]], [9, 9, 4, 6], axis=0)
+    for _ in range(30):
+        turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        turned = rows @ turn
+        (found,) = all_of_starts(turned, turned[None, [0, 9, 22]])
+        assert found.labels.tolist() == [0] * 9 + [1] * 9 + [0] * 4 + [2] * 6
+        # The least difference that counts is far below any that means something.
+        (near,) = all_of_starts(turned - 1e-8 * turn[0], (turned)[None, [0, 9, 22]])
+        assert near.labels[18:22].tolist() == [1] * 4

@@ -60,6 +60,14 @@ def test_subspaces_become_pictures_where_samples_are_pictures():
     assert plain[0]["explained"] == pytest.approx(0.9)
 
 
+def test_a_cluster_of_one_picture_has_a_mean_and_no_directions():
+    spaces = (Subspace(np.zeros(16), np.eye(16)[:3], 3, 0.9), Subspace(np.zeros(16), np.zeros((0, 16)), 0, 1.0))
+    run = small_run(np.r_[np.zeros(11, dtype=int), 1], subspaces=spaces)
+    images = np.random.default_rng(0).integers(0, 255, (12, 4, 4)).astype(np.uint8)
+    panel = payload(ReportContent("t", images=images, runs=(run,)))["runs"][0]["subspaces"]
+    assert [(one["dim"], one["pictures"]) for one in panel] == [(3, 4), (0, 1)]
+
+
 def test_the_mean_picture_is_there_without_subspaces():
     images = np.zeros((12, 4, 4), dtype=np.uint8)
     panel = payload(ReportContent("t", images=images, runs=(small_run(np.repeat([0, 1], 6)),)))["runs"][0]["subspaces"]

@@ -18,7 +18,7 @@ from masked_subspace._common.provenance import provenance
 from masked_subspace._common.types import Matrix, Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures, estimator_for, fit, scores
-from masked_subspace.cli.printing import say, say_json
+from masked_subspace.cli.printing import complain, say, say_json
 from masked_subspace.experiments.render import aligned
 from masked_subspace.inputs import GivenPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
 from masked_subspace.inputs.limits import ARRAY_BYTES
@@ -79,9 +79,12 @@ def run(options: Namespace) -> int:
         raise CommandError(f"--method {options.method} takes no known pairs (--pairs)")
     X, more = accepted_by(estimator, samples.X, _limit(options) or ARRAY_BYTES)
     folder = ensure_folder(options.out or Path(f"{_stem(options.file)}-clusters"))
+    for fault in samples.faults:
+        complain(fault)
     notes = (*samples.notes, *_unlike_scales(samples, estimator), *more)
     for note in notes:
         say(options, note)
+    notes = (*samples.faults, *notes)
     reading = time.perf_counter() - started
     job = _Job(options, samples, fit(estimator, X, pairs.fit_arguments() if pairs else None), pairs, reading, notes)
     content = _content(job, X)

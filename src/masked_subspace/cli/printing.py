@@ -6,13 +6,18 @@ import sys
 from argparse import Namespace
 
 from masked_subspace._common.types import RecordView
-from masked_subspace.inputs.text import clean_text
+from masked_subspace.inputs.text import clean_text, one_line
 
 
 def say(options: Namespace, text: str) -> None:
     """Print for a person, unless --quiet or --json was asked for."""
     if not options.quiet and not options.json:
         sys.stdout.write("\n".join(clean_text(line) for line in text.split("\n")) + "\n")
+
+
+def complain(text: str) -> None:
+    """Say on standard error what is wrong with the input, whatever was asked for."""
+    sys.stderr.write(f"masked-subspace: {one_line(text)}\n")
 
 
 def say_json(options: Namespace, value: RecordView) -> None:

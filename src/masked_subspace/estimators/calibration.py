@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
+from masked_subspace._common.content_order import content_order
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
@@ -75,7 +76,7 @@ class Sharpening:
 
 def _foretold(rows: Rows, labels: IntArray, n_clusters: int, voters: Voters) -> tuple[FloatArray, IntArray]:
     """Votes on some training samples by those outside their part, and the labels that these samples have."""
-    asked = np.random.default_rng(0).permutation(len(rows))[:_REBUILT]
+    asked = content_order(rows)[np.random.default_rng(0).permutation(len(rows))[:_REBUILT]]
     part = np.full(len(rows), -1)
     part[asked] = np.arange(len(asked)) % _PARTS
     votes, found = [], []

@@ -71,8 +71,8 @@ def _with_shape(samples: Samples, shape: Array) -> Samples:
     if len(sides) >= 2 and min(sides) > 0 and int(np.prod(sides, dtype=object)) == samples.X.shape[1]:
         return replace(samples, images_shape=tuple(sides))
     said = clean_text(str(shape.tolist()))[:60]
-    note = f"shape {said} of the file is no image of {samples.X.shape[1]} values and is not used"
-    return replace(samples, notes=(*samples.notes, note))
+    fault = f"shape {said} of the file is no image of {samples.X.shape[1]} values and is not used"
+    return replace(samples, faults=(*samples.faults, fault))
 
 
 def _with_labels(samples: Samples, archive: ZippedArrays, key: str) -> Samples:

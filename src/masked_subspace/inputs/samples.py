@@ -128,6 +128,8 @@ class Samples:
         Rows of the file, where some of them were left out.
     fingerprints : mapping of str to str, optional
         Short names of the file's content and of the numbers.
+    faults : tuple of str, default=()
+        What the file says that cannot be true, and was not used. The command says it also with `--quiet`.
 
     Examples
     --------
@@ -146,6 +148,7 @@ class Samples:
     columns: tuple[Column, ...] = ()
     rows: tuple[int, ...] | None = None
     fingerprints: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:

@@ -20,6 +20,9 @@ _MOST_ITERATIONS = 300
 _TOLERANCE = 1e-4  # of the mean variance of a column: centres that move by less, squared and summed, stand still
 _PRODUCTS_AT_ONCE = 1 << 21
 _ROUNDING = 1e-12
+# Squared distances that differ by less than this share of the mean squared row are the same. Votes of members put many
+# rows at the same distance from two centres; rounding, which is another on every CPU, must not choose for them.
+_TIE = 1e-10
 
 
 class Clusters(NamedTuple):
@@ -46,8 +49,9 @@ def all_of_starts(rows: FloatArray, starts: FloatArray) -> list[Clusters]:
     labels = np.full((len(starts), len(rows)), -1, dtype=np.int32)
     settled = np.zeros(len(starts), dtype=bool)
     active = np.arange(len(starts))
+    tie = _TIE * float(np.einsum("ij,ij->", rows, rows)) / len(rows)
     for _ in range(_MOST_ITERATIONS):
-        now, sums, counts = _assigned(rows, centres[active])
+        now, sums, counts = _assigned(rows, centres[active], tie)
         moved = np.array([_means(rows, *one) for one in zip(now, sums, counts, centres[active], strict=True)])
         same = (now == labels[active]).all(axis=1)
         shift = ((moved - centres[active]) ** 2).sum(axis=(1, 2))
@@ -58,13 +62,16 @@ def all_of_starts(rows: FloatArray, starts: FloatArray) -> list[Clusters]:
     late = np.flatnonzero(~settled)
     if len(late):
         # Their centres have moved since: labels are those of the last centres.
-        labels[late] = _assigned(rows, centres[late])[0]
+        labels[late] = _assigned(rows, centres[late], tie)[0]
     inertia = [_inertia(rows, one, own) for one, own in zip(labels, centres, strict=True)]
     return [Clusters(*one) for one in zip(labels, centres, inertia, strict=True)]
 
 
-def _assigned(rows: FloatArray, centres: FloatArray) -> tuple[IndexArray, FloatArray, npt.NDArray[np.int64]]:
-    """For each restart the nearest centre of every row, the sums of the rows of each centre, and their number."""
+def _assigned(
+    rows: FloatArray, centres: FloatArray, tie: float
+) -> tuple[IndexArray, FloatArray, npt.NDArray[np.int64]]:
+    """For each restart the nearest centre of every row (the first that is no farther than `tie` beyond it), the sums of
+    the rows of each centre, and their number."""
     restarts, n_clusters, width = centres.shape
     flat = centres.reshape(-1, width)
     squares = np.einsum("ij,ij->i", flat, flat)
@@ -73,12 +80,12 @@ def _assigned(rows: FloatArray, centres: FloatArray) -> tuple[IndexArray, FloatA
     counts = np.zeros((restarts, n_clusters), dtype=np.int64)
     for start, stop in block_ranges(len(rows), max(1, _PRODUCTS_AT_ONCE // len(flat))):
         block = rows[start:stop]
-        _take_nearest(block @ flat.T, squares, block, labels[:, start:stop], sums, counts)
+        _take_nearest(block @ flat.T, squares, block, labels[:, start:stop], sums, counts, tie)
     return labels, sums, counts
 
 
 @nb.njit(cache=True, nogil=True)
-def _take_nearest(inner, squares, rows, labels, sums, counts):  # type: ignore[no-untyped-def]
+def _take_nearest(inner, squares, rows, labels, sums, counts, tie):  # type: ignore[no-untyped-def]
     """‖row − centre‖² less ‖row‖² is squares − 2 inner: its least entry names the centre, which takes the row."""
     n, width = rows.shape
     restarts, n_clusters = counts.shape
@@ -88,7 +95,7 @@ def _take_nearest(inner, squares, rows, labels, sums, counts):  # type: ignore[n
             best, least = 0, squares[first] - 2 * inner[i, first]
             for k in range(1, n_clusters):
                 distance = squares[first + k] - 2 * inner[i, first + k]
-                if distance < least:
+                if distance < least - tie:
                     best, least = k, distance
             labels[restart, i] = best
             counts[restart, best] += 1

@@ -115,7 +115,7 @@ def load_run(folder: Path) -> ReportContent:
     try:
         with ZippedArrays(io.BytesIO(files["affinity.npz"]), str(folder / "affinity.npz")) as archive:
             parts = archive.read("data"), archive.read("indices"), archive.read("indptr")
-            affinity = checked_graph(parts, tuple(archive.read("shape").tolist()), str(folder / "affinity.npz"))
+            affinity = checked_graph(parts, archive.read("shape").tolist(), str(folder / "affinity.npz"))
         with ZippedArrays(io.BytesIO(files["details.npz"]), str(folder / "details.npz")) as archive:
             arrays = {key: archive.read(key) for key in archive.keys}
         content: ReportContent = decoded(json.loads(arrays.pop("json").tobytes()), arrays)

@@ -60,6 +60,8 @@ def _directions(subspace: Subspace | None, shape: tuple[int, ...], images: Array
     """Directions around middle gray: brighter is more, darker is less."""
     if subspace is None or images is None or subspace.basis.shape[1] != images.shape[1] * images.shape[2]:
         return []
+    if len(subspace.basis) == 0:  # a cluster of one sample, or of samples that are all the same
+        return []
     shown = subspace.basis[:SHOWN_DIRECTIONS].reshape(-1, *images.shape[1:])
     top = np.maximum(np.abs(shown).max(axis=(1, 2), keepdims=True), 1e-30)
     return list(shrunk((127.5 + 127.5 * shown / top).astype(np.float32), *shape))

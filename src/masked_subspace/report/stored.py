@@ -59,7 +59,7 @@ def decoded(value: Any, arrays: RecordView) -> Any:
         return arrays[value["@array"]]
     if "@graph" in value:
         parts = tuple(arrays[f"{value['@graph']}.{part}"] for part in _PARTS)
-        return checked_graph(parts, tuple(value["shape"]), value["@graph"])
+        return checked_graph(parts, value["shape"], value["@graph"])
     if "@tuple" in value:
         return tuple(decoded(item, arrays) for item in value["@tuple"])
     if "@map" in value:
@@ -69,12 +69,19 @@ def decoded(value: Any, arrays: RecordView) -> Any:
     return cls(**{key: decoded(item, arrays) for key, item in value["fields"].items() if key in known})
 
 
-def checked_graph(parts: tuple[Array, Array, Array], shape: tuple[int, ...], shown: str) -> csr_array:
+def _two_sides(shape: object) -> tuple[int, int]:
+    whole = isinstance(shape, list) and len(shape) == 2 and all(type(side) is int and side >= 0 for side in shape)
+    if not whole:
+        raise ValueError(f"its shape {shape} is not two whole numbers")
+    return tuple(shape)  # type: ignore[arg-type, return-value]
+
+
+def checked_graph(parts: tuple[Array, Array, Array], shape: object, shown: str) -> csr_array:
     """A sparse matrix whose every index lies inside its shape; library code would read beyond the memory otherwise."""
     try:
         if parts[1].dtype.kind not in "iu" or parts[2].dtype.kind not in "iu" or parts[0].dtype.kind not in "fiub":
             raise ValueError("its parts are not numbers and indices")
-        graph = csr_array(parts, shape=shape)
+        graph = csr_array(parts, shape=_two_sides(shape))
         graph.check_format(full_check=True)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{shown} holds no valid sparse matrix: {error}") from error
