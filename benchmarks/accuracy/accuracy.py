@@ -116,10 +116,10 @@ def read(results: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in results.read_text().splitlines() if line.endswith("}")]
 
 
-def table(results: Path, variants: Iterable[str] = VARIANTS) -> str:
+def table(results: Path, variants: Iterable[str] = VARIANTS, known: Iterable[str] = SETS) -> str:
     """Mean ± std in percent, and below it the paired difference to the default with its standard error."""
     records = read(results)
-    sets = [name for name in SETS if any(r["set"] == name for r in records)]
+    sets = [name for name in known if any(r["set"] == name for r in records)]
     by = {(r["variant"], r["set"], r["trial"]): 100 * r["accuracy"] for r in records}
     lines = ["| variant | " + " | ".join(sets) + " |", "|---" * (len(sets) + 1) + "|"]
     for variant in variants:
