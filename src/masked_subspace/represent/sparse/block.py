@@ -37,7 +37,8 @@ def largest_entry(X: Rows) -> float:
     """max |entry| (NaN if one is); of implicit rows the greatest length, which bounds it."""
     if isinstance(X, ImplicitRows):
         return float(np.sqrt(X.squared_lengths.max(initial=0.0)))
-    return float(np.abs(X).max(initial=0.0))
+    # Two passes, no array of absolute values as large as X.
+    return float(np.maximum(X.max(initial=0.0), -X.min(initial=0.0)))
 
 
 def check_range(X: Rows, name: str = "X") -> None:
