@@ -16,6 +16,7 @@ from masked_subspace.baselines.ssc import SscSettings, represent_ssc
 from masked_subspace.masks.soft import LabelMask
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.sparse.block import largest_entry
 from masked_subspace.represent.sparse.solve import solve_sparse
 
 N = 30
@@ -103,3 +104,18 @@ def test_a_result_that_holds_nan_has_not_converged(parts):
     assert not Representation(**parts).converged
     assert not Representation(**parts).as_solver_result(0.0).converged
     assert Representation(np.eye(2), objective=np.array([np.nan, 1.0])).converged
+
+
+@pytest.mark.parametrize(
+    ("X", "largest"),
+    [
+        ([[1.0, -3.0], [2.0, 0.0]], 3.0),
+        ([[1.0, 2.0]], 2.0),
+        ([[-4.0, -5.0]], 5.0),
+        ([[-np.inf, 1.0]], np.inf),
+        ([], 0.0),
+    ],
+)
+def test_the_largest_entry_counts_whatever_its_sign(X, largest):
+    assert largest_entry(np.reshape(X, (-1, 2))) == largest
+    assert np.isnan(largest_entry(np.array([[1.0, np.nan], [-7.0, 2.0]])))
