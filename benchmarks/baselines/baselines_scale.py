@@ -26,7 +26,8 @@ from masked_subspace.preprocessing import PCAFeatures, Scattering
 # You, Li, Robinson & Vidal (2016) and You, Robinson & Vidal (2016), as their public code runs MNIST.
 PUBLISHED: dict[str, dict[str, Any]] = {
     "EnSC": {"gamma": 200.0, "tau": 0.9, "affinity": "code-neighbors", "n_links": 3},
-    "SSCOMP": {"n_nonzero": 5, "tol": 1e-5, "affinity": "unit-length"},
+    # Rows keep their lengths there; at unit length the graph of SSC-OMP has no cut into classes.
+    "SSCOMP": {"n_nonzero": 5, "tol": 1e-5, "affinity": "unit-length", "normalize": False},
     "SSC": {},
 }
 
