@@ -160,8 +160,9 @@ class SSCOMP(BaselineClusterer):
     (You, Robinson & Vidal 2016). A block of samples takes its next atoms from one matrix product and
     refits by a Cholesky factor that grows by one row: no Python loop over samples and no n × n array.
 
-    On scattering features of MNIST the authors take 5 atoms, 500 directions of an uncentred PCA and codes of unit
-    length: `SSCOMP(10, n_nonzero=5, tol=1e-5, affinity="unit-length")`.
+    On scattering features of MNIST the authors take 5 atoms, 500 directions of an uncentred PCA, rows as they are and
+    codes of unit length: `SSCOMP(10, n_nonzero=5, tol=1e-5, affinity="unit-length", normalize=False)`. Long rows are
+    then chosen more often and hold the graph together; with many samples that decides (docs/findings/baselines.md).
 
     Parameters
     ----------
