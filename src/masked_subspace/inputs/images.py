@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 from collections import Counter
@@ -173,7 +174,7 @@ def _common_size(files: list[Path], library: ModuleType, skip: bool) -> tuple[in
     sizes = set()
     for path in files:
         try:
-            with _open(path, library) as image:
+            with _in_memory(path, library) as image:  # asking a PNG how it is turned decodes it
                 turned = _orientation(image) in (5, 6, 7, 8)
                 sizes.add(image.size[::-1] if turned else image.size)
         except UnreadableImageError:
@@ -192,8 +193,16 @@ def _orientation(image: Image) -> int:
         return 1
 
 
+def _in_memory(path: Path, library: ModuleType) -> Image:
+    """The image of a file that was read whole: decoders ask a file for as many bytes as a damaged length says (up to
+    4 GB), which takes that much memory before it is known that they are not there."""
+    _open(path, library).close()  # what cannot be read is named as the file, not as bytes
+    image: Image = library.Image.open(io.BytesIO(path.read_bytes()))
+    return image
+
+
 def _add(found: _Found, path: Path, size: tuple[int, int], library: ModuleType, color: bool) -> None:
-    with _open(path, library) as image, warnings.catch_warnings():
+    with _in_memory(path, library) as image, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         turned, frames = _orientation(image) not in (0, 1), int(getattr(image, "n_frames", 1))
         try:
