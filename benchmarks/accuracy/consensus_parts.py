@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -75,14 +76,10 @@ VARIANTS: dict[str, list[tuple[Any, str, Any]]] = {
 
 
 def labels_of(variant: str, X: Any, n_clusters: int, seed: int) -> Any:
-    patches = [patch.object(*change) for change in VARIANTS[variant]]
-    for one in patches:
-        one.start()
-    try:
+    with ExitStack() as changes:
+        for change in VARIANTS[variant]:
+            changes.enter_context(patch.object(*change))
         return RMSC(n_clusters, random_state=seed, n_jobs=1).fit_predict(X)
-    finally:
-        for one in patches:
-            one.stop()
 
 
 def run(results: Path, sets: Sequence[str], trials: int) -> None:

@@ -40,7 +40,9 @@ def test_exact_lists_are_those_of_sorting(block_size: int | None, n_threads: int
 def test_guessed_thresholds_do_not_change_the_lists() -> None:
     # From 2048 rows on thresholds are guessed from a sample; clustered data make some guesses wrong.
     rng = np.random.default_rng(2)
-    same_cosines(np.concatenate([rng.standard_normal((2500, 8)), 5 + 0.01 * rng.standard_normal((200, 8))]))
+    assert_lists_are_those_of_sorting(
+        np.concatenate([rng.standard_normal((2500, 8)), 5 + 0.01 * rng.standard_normal((200, 8))])
+    )
 
 
 def test_thresholds_guessed_from_columns_that_are_near_each_other_do_not_change_the_lists() -> None:
@@ -48,10 +50,10 @@ def test_thresholds_guessed_from_columns_that_are_near_each_other_do_not_change_
     rng = np.random.default_rng(2)
     X = rng.standard_normal((760, 8))
     X[: 20 * 6 : 6] = 5 + 0.01 * rng.standard_normal((20, 8))
-    same_cosines(X)
+    assert_lists_are_those_of_sorting(X)
 
 
-def same_cosines(X: np.ndarray) -> None:
+def assert_lists_are_those_of_sorting(X: np.ndarray) -> None:
     found = find_candidates(X, 30, search="exact")
     expected = by_sorting(X, 30)
     U = X / np.linalg.norm(X, axis=1, keepdims=True)
