@@ -14,9 +14,9 @@ ROOT = Path(masked_subspace.__file__).parent
 # A layer may import from itself and from the layers before it.
 LAYERS = [
     {"_common"},
-    {"masks", "metrics", "parallel"},
+    {"masks", "parallel"},
     {"represent", "label"},
-    {"rows", "preprocessing", "datasets", "inputs"},
+    {"metrics", "rows", "preprocessing", "datasets", "inputs"},
     {"rounds", "distributed"},
     {"estimators"},
     {"baselines"},

@@ -23,7 +23,7 @@ from masked_subspace.masks import HardMask, SoftMask
 from masked_subspace.report import ReportContent, page, render
 
 _VIEW = """
-from masked_subspace.rows.views import VIEWS, View
+from masked_subspace.rows.preparation import VIEWS, View
 VIEWS["toy"] = View("toy", standardize=True)  # the one line
 from masked_subspace.rounds.judge import FAMILIES
 FAMILIES["toy"] = ("toy",)  # the one word that lets the judge try it

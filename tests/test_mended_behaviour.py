@@ -18,10 +18,10 @@ from joblib import cpu_count
 import masked_subspace
 from masked_subspace import BMSC, GMSC, RMSC
 from masked_subspace._common.provenance import computing_files
-from masked_subspace._common.threads import thread_count
 from masked_subspace.baselines import LRR, LSR
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators import voting
+from masked_subspace.parallel.engine import thread_count
 from masked_subspace.registry import METHODS, make_estimator
 from masked_subspace.report.fitted import run_from_estimator
 from masked_subspace.report.payload import payload

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.report.png import gray_png
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS
 from public_names import public_objects
 
 ROOT = Path(__file__).parent.parent

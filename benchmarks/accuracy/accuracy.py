@@ -20,12 +20,11 @@ from neighbours import neighbour_graph
 
 from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import load_protocol
-from masked_subspace.label.consensus import consensus_embedding
+from masked_subspace.label.agreement import consensus_embedding
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS, Preparation
 
 SETS = {"mnist-1000": 10, "usps-1000": 10, "usps-random-1000": 10, "orl": 40, "coil20": 20, "coil100": 100}
 Fit = Callable[[Any, int, int], Any]

@@ -25,13 +25,12 @@ from accuracy import SETS, read, table
 from masked_subspace import GMSC, RMSC
 from masked_subspace.baselines import LSR
 from masked_subspace.datasets import load_protocol
-from masked_subspace.label.consensus import consensus_embedding
+from masked_subspace.label.agreement import consensus_embedding
 from masked_subspace.label.kmeans import cluster_means, cluster_rows, squared_distances
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import View
+from masked_subspace.rows.preparation import Preparation, View
 
 Votes = list[Any]
 

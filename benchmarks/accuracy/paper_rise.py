@@ -30,12 +30,11 @@ from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.experiments.compute import Trial, load_trial
 from masked_subspace.experiments.settings import paper_rows, resolve
 from masked_subspace.label.labeler import Evidence, GraphLabeler
-from masked_subspace.masks.resolve import first_soft_mask
+from masked_subspace.masks.soft import first_soft_mask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.recursion import OneMember, run_rounds
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import view_of
+from masked_subspace.rows.preparation import Preparation, view_of
 
 SETS = ("mnist-1000", "usps-1000", "orl", "coil20", "coil100")
 RISE = ("bmsc", "gmsc", "rmsc", "rmsc-v2")

@@ -33,8 +33,7 @@ from sklearn.semi_supervised import LabelSpreading
 from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import load_protocol
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS, Preparation
 
 SETS = {"mnist-1000": 10, "usps-1000": 10, "orl": 40, "coil20": 20, "coil100": 100}
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1)

@@ -30,8 +30,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from masked_subspace.baselines.labeler import keep_mass
 from masked_subspace.datasets import load_protocol
-from masked_subspace.label.embedding import spectral_embedding
-from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.graph import affinity_matrix, spectral_embedding
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.labeler import attach_to_nearest
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info

@@ -21,8 +21,7 @@ from masked_subspace.baselines.omp import represent_omp
 from masked_subspace.baselines.soft_s3c import WeightedSparseRepresenter
 from masked_subspace.baselines.ssc import SscSettings, represent_ssc
 from masked_subspace.datasets import load
-from masked_subspace.label.embedding import spectral_embedding
-from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.graph import affinity_matrix, spectral_embedding
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
 
 ROUNDS = 3

@@ -31,8 +31,7 @@ def neighbour_graph(X: np.ndarray, clusters: int, seed: int, threads: int) -> np
     from masked_subspace.label.graph import symmetrize
     from masked_subspace.label.labeler import Evidence, label_graph
     from masked_subspace.represent.neighbors.search import find_candidates
-    from masked_subspace.rows.preparation import Preparation
-    from masked_subspace.rows.views import VIEWS
+    from masked_subspace.rows.preparation import VIEWS, Preparation
 
     rows = np.asarray(X, dtype=np.float32)
     rows = Preparation.learn(rows, VIEWS["plain"]).apply(rows)

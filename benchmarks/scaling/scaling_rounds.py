@@ -19,14 +19,12 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from masked_subspace.label.embedding import spectral_embedding
-from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.graph import affinity_matrix, spectral_embedding
 from masked_subspace.label.labeler import Evidence, label_rows
 from masked_subspace.masks.soft import ConstantMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS, Preparation
 from scaling import digits, measured, peak_megabytes, subspaces
 
 TARGETS = (12, 24, 36, 48)

@@ -11,8 +11,9 @@ from scipy.sparse.linalg import eigsh
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.types import Array, IntArray, MatrixLike
+from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.types import Array, MatrixLike
+from masked_subspace.label.agreement import adjusted_rand_index
 
 __all__ = [
     "adjusted_rand_index",
@@ -193,47 +194,6 @@ def normalized_mutual_info(labels_true: npt.ArrayLike, labels_pred: npt.ArrayLik
     """
     _table(labels_true, labels_pred)
     return float(normalized_mutual_info_score(labels_true, labels_pred))
-
-
-def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
-    """Adjusted Rand index of two labelings: 1 for the same partition, 0 on average for unrelated ones.
-
-        ARI = (Σ_kl C(n_kl, 2) − E) / ((Σ_k C(a_k, 2) + Σ_l C(b_l, 2))/2 − E),   E its mean for random labels
-
-    with n_kl the contingency table and a, b its sums. scikit-learn's takes a millisecond, most of it checks; a judge
-    compares thousands of labelings. Labels are not checked here.
-
-    Parameters
-    ----------
-    labels_a : ndarray of int of shape (n_samples,)
-        The first labeling, numbers from 0.
-    labels_b : ndarray of int of shape (n_samples,)
-        The second labeling, numbers from 0.
-
-    Returns
-    -------
-    index : float
-        1 at most; negative where two labelings agree less than chance would.
-
-    References
-    ----------
-    .. [Hubert1985] Hubert, L. and Arabie, P. (1985). Comparing partitions. Journal of Classification 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from masked_subspace.metrics import adjusted_rand_index
-    >>> adjusted_rand_index(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
-    1.0
-    """
-    n, columns = len(labels_a), int(labels_b.max()) + 1
-    keys = labels_a.astype(np.int64) * columns + labels_b
-    table = np.bincount(keys, minlength=(int(labels_a.max()) + 1) * columns).astype(np.float64).reshape(-1, columns)
-    together = ((table**2).sum() - n) / 2
-    in_a, in_b = (((table.sum(axis=axis) ** 2).sum() - n) / 2 for axis in (1, 0))
-    expected = in_a * in_b / max(n * (n - 1) / 2, 1)
-    most = (in_a + in_b) / 2
-    return 1.0 if most == expected else float((together - expected) / (most - expected))
 
 
 def subspace_preserving_error(representation: MatrixLike, labels_true: npt.ArrayLike) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from masked_subspace._common.content_order import content_order, drawn_by_content
+from masked_subspace._common.rows import content_order, drawn_by_content
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import masked_subspace
-from masked_subspace._common.matrices import without_diagonal
+from masked_subspace.label.graph import without_diagonal
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

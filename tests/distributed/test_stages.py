@@ -10,6 +10,7 @@ from in_process import WORKERS, in_blocks, subspaces
 from scipy.sparse import csr_array, vstack
 from sklearn.metrics import adjusted_rand_score
 
+from masked_subspace._common.eigen import leading_eigenpairs
 from masked_subspace.distributed import candidates
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.eigen import leading_eigenvectors
@@ -19,9 +20,7 @@ from masked_subspace.distributed.shuffle import Parts, ids_of, rows_of, shuffle_
 from masked_subspace.distributed.solve import decide_settings, solve_parts
 from masked_subspace.distributed.spectral import cluster_blocks
 from masked_subspace.distributed.tasks import task
-from masked_subspace.label.eigen import leading_eigenpairs
-from masked_subspace.label.embedding import large_pieces, normalized_graph
-from masked_subspace.label.graph import affinity_matrix
+from masked_subspace.label.graph import affinity_matrix, large_pieces, normalized_graph
 from masked_subspace.masks import NeighborMask
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 from masked_subspace.represent.representer import MaskedRepresenter

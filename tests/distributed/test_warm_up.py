@@ -19,7 +19,7 @@ import numpy as np
 from masked_subspace.distributed.warm_up import kernels_on_disk
 kernels_on_disk()
 from masked_subspace.represent.neighbors import kernels
-from masked_subspace.represent.neighbors.exact import nearest_in
+from masked_subspace.represent.neighbors.search import nearest_in
 rows = np.eye(200, 20, dtype=np.float32) + 1
 nearest_in(rows, rows, 5)
 print(sum(one.stats.cache_misses.total() for one in vars(kernels).values() if hasattr(one, "stats")))

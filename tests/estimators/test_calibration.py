@@ -9,9 +9,9 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators import out_of_sample
-from masked_subspace.estimators.calibration import Sharpening, doubted
+from masked_subspace.estimators.calibration import Sharpening
 from masked_subspace.estimators.voting import nearest_voters, voters_of
-from masked_subspace.label.consensus import shares_of_votes, with_own_first
+from masked_subspace.label.agreement import doubted, shares_of_votes, with_own_first
 
 
 @pytest.mark.parametrize("model", [BMSC(3, random_state=0), RMSC(3, random_state=0)])

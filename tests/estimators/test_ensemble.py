@@ -11,8 +11,7 @@ from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparsity import FirstStep, mean_square
 from masked_subspace.rounds.ensemble import draw_members
-from masked_subspace.rows.preparation import Preparation, whitening_rotation
-from masked_subspace.rows.views import VIEWS, View
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, whitening_rotation
 
 
 @pytest.fixture(scope="module")

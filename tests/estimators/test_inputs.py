@@ -188,7 +188,7 @@ def test_predict_on_new_samples(subspaces):
 
 
 def test_too_many_samples_for_the_dense_solver_says_what_to_use_instead(monkeypatch):
-    monkeypatch.setattr("masked_subspace.represent.dense.memory.available_bytes", lambda: 1_000_000)
+    monkeypatch.setattr("masked_subspace.represent.dense.solve.available_bytes", lambda: 1_000_000)
     big = np.random.default_rng(0).normal(size=(2_000, 3))
     mask = np.ones((2_000, 2_000), dtype=np.float32)
     with pytest.raises((ValueError, MemoryError), match=r"192 MB .* only 1 MB .*solver='sparse'"):

@@ -14,14 +14,12 @@ from scipy.sparse import csc_matrix, csr_array
 from sklearn.cluster import KMeans
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
-from masked_subspace._common.content_order import content_order
+from masked_subspace._common.rows import content_order
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 from masked_subspace.rounds.judge import yardsticks
-from masked_subspace.rows.checks import check_samples
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.recognition import row_hashes
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.checks import check_samples, row_hashes
+from masked_subspace.rows.preparation import VIEWS, Preparation
 
 pytestmark = pytest.mark.filterwarnings("ignore:The clusters may not be real")
 

@@ -8,8 +8,7 @@ import pytest
 from sklearn.utils import check_random_state
 
 from masked_subspace import BMSC, RMSC
-from masked_subspace._common.content_order import content_order
-from masked_subspace._common.rows import on_one_scale
+from masked_subspace._common.rows import content_order, on_one_scale
 from masked_subspace.estimators import masked
 from masked_subspace.estimators.base import Fit
 from masked_subspace.label.graph import in_order

@@ -3,14 +3,9 @@ import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import unit_rows
-from masked_subspace.label.consensus import (
-    agreement_with,
-    consensus_embedding,
-    membership,
-    modularity,
-    shares_of_votes,
-)
-from masked_subspace.label.embedding import diffusion_weights
+from masked_subspace.label.agreement import agreement_with, consensus_embedding, membership, shares_of_votes
+from masked_subspace.label.graph import diffusion_weights
+from masked_subspace.label.modularity import modularity
 from masked_subspace.masks import ConsensusMask
 
 

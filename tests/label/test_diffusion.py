@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import block_diag, csr_array
 
 from masked_subspace.label.diffusion import CLUSTER_WEIGHT, cluster_weight, spread_labels, visit_densities
-from masked_subspace.label.embedding import normalized_graph
+from masked_subspace.label.graph import normalized_graph
 
 
 def random_graph(n, seed=0, density=0.2):

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
+from masked_subspace._common.eigen import leading_eigenpairs
 from masked_subspace.distributed import spectral
 from masked_subspace.label import kmeans
 from masked_subspace.label.diffusion import CLUSTER_WEIGHT, DAMPING, cluster_weight, spread_labels
-from masked_subspace.label.eigen import leading_eigenpairs
-from masked_subspace.label.embedding import (
+from masked_subspace.label.graph import (
+    affinity_matrix,
     diffusion_weights,
     large_pieces,
     normalized_graph,
     spectral_embedding,
     vectors_to_weigh,
 )
-from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.kmeans import ANCHOR_WEIGHT, RESTARTS, RESTARTS_ON_SAMPLE, _fill_empty, named_by_anchors
 from masked_subspace.label.labeler import Evidence, attach_to_nearest, graph_with_pairs, label_graph
 from masked_subspace.masks.pairs import KnownPairs

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from masked_subspace.label import lloyd
-from masked_subspace.label.lloyd import all_of_starts, best_of_starts
+from masked_subspace.label import kmeans
+from masked_subspace.label.kmeans import all_of_starts, best_of_starts
 
 
 def starts_of(rows, restarts, n_clusters, seed=0):
@@ -38,7 +38,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
     rows = np.random.default_rng(1).normal(size=(203, 4))
     starts = starts_of(rows, 3, 5)
     whole = best_of_starts(rows, starts)
-    monkeypatch.setattr(lloyd, "_PRODUCTS_AT_ONCE", 15 * 17)
+    monkeypatch.setattr(kmeans, "_PRODUCTS_AT_ONCE", 15 * 17)
     parts = best_of_starts(rows, starts)
     np.testing.assert_array_equal(whole.labels, parts.labels)
     np.testing.assert_allclose(whole.centres, parts.centres, atol=1e-13)
@@ -62,7 +62,7 @@ def test_more_centres_than_different_rows_leave_clusters_empty():
 def test_centres_that_hardly_move_stop_and_the_labels_are_those_of_the_last_ones(monkeypatch):
     rows = np.random.default_rng(2).normal(size=(500, 2))
     starts = starts_of(rows, 1, 4)
-    monkeypatch.setattr(lloyd, "_TOLERANCE", 10.0)  # one iteration
+    monkeypatch.setattr(kmeans, "_TOLERANCE", 10.0)  # one iteration
     (found,) = all_of_starts(rows, starts)
     peer = KMeans(4, init=starts[0], n_init=1, tol=10.0).fit(rows)
     np.testing.assert_array_equal(found.labels, peer.labels_)

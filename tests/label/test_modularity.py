@@ -6,10 +6,9 @@ from scipy.sparse import csr_array
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.label.communities import find_communities
-from masked_subspace.label.consensus import modularity
 from masked_subspace.label.labeler import Evidence, label_graph
-from masked_subspace.label.modularity import _merged, _two_parts, link_shares, modularity_cut
+from masked_subspace.label.modularity import _merged, _two_parts, link_shares, modularity, modularity_cut
+from masked_subspace.label.modularity_kernels import find_communities
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from masked_subspace.label.prediction import _affine_subspaces, leading_rows, predicted_labels, squared_distances
+from masked_subspace.label.agreement import _affine_subspaces, leading_rows, predicted_labels, squared_distances
 
 
 def _affine_subspace(members):

@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace.masks import AllOf, DiagonalMask, NeighborMask, PatternMask
-from masked_subspace.masks.resolve import resolve_hard_mask
+from masked_subspace.masks.hard import resolve_hard_mask
 
 
 def test_the_diagonal_is_always_forbidden():

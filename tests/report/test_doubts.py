@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.label.consensus import modularity
+from masked_subspace.label.modularity import modularity
 from masked_subspace.report.doubts import best_split, block_weights, examine
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.label.embedding import distances, nearest_centres
+from masked_subspace.label.graph import distances, nearest_centres
 from masked_subspace.report.layout import cluster_map, graph_map, principal_axes, scaled
 
 

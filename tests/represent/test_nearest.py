@@ -14,11 +14,9 @@ from masked_subspace.estimators.base import Task
 from masked_subspace.masks.soft import LabelMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.nearest import NearestRepresenter
-from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.represent.representer import MaskedRepresenter, NearestRepresenter
 from masked_subspace.rounds.mixtures import MIXTURES
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS, Preparation
 
 
 def all_others(n):

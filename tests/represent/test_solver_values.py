@@ -10,13 +10,12 @@ from masked_subspace.masks.hard import PatternMask
 from masked_subspace.masks.soft import ArrayMask, LabelMask
 from masked_subspace.metrics import sparsity as mean_nonzeros
 from masked_subspace.represent.dense import near_ties
-from masked_subspace.represent.dense.lazy import LazyPass
-from masked_subspace.represent.dense.lazy_problem import LazyProblem
+from masked_subspace.represent.dense.lazy import LazyPass, LazyProblem
 from masked_subspace.represent.dense.running import FinishedRow, Outcome, run_freezing
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings, continuation
-from masked_subspace.represent.neighbors.exact import nearest_in, nearest_of_all
+from masked_subspace.represent.neighbors.search import nearest_in, nearest_of_all
 from masked_subspace.represent.sparse.solve import represent_over, solve_sparse
 from masked_subspace.represent.sparsity import FirstStep, default_mask_weight, default_penalty, mean_square
 from reference import plain_admm

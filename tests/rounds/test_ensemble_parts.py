@@ -26,7 +26,7 @@ from masked_subspace.rounds.ensemble import (
     draw_members,
     neighbour_agreement,
 )
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS
 
 TRUE = np.repeat([0, 1, 2], 10)
 

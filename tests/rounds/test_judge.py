@@ -20,7 +20,7 @@ from masked_subspace.rounds.judge import (
     strength_of,
     yardsticks,
 )
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS
 
 
 def test_our_adjusted_rand_index_is_scikit_learns():

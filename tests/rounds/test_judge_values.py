@@ -29,8 +29,7 @@ from masked_subspace.rounds.judge import (
     yardsticks,
 )
 from masked_subspace.rounds.mixtures import mixture_votes
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS, Preparation
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from sklearn.datasets import make_circles
 from sklearn.mixture import GaussianMixture
 
 from masked_subspace import RMSC
-from masked_subspace._common.content_order import content_order
+from masked_subspace._common.rows import content_order
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 from masked_subspace.rounds import mixtures
 from masked_subspace.rounds.mixtures import MIXTURES, mixture_votes, suits_a_mixture

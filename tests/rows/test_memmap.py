@@ -8,8 +8,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from masked_subspace import RMSC
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import View
+from masked_subspace.rows.preparation import Preparation, View
 
 
 @pytest.fixture

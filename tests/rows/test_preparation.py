@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from masked_subspace.rows.preparation import Preparation, whitening_rotation
-from masked_subspace.rows.views import VIEWS, view_of
+from masked_subspace.rows.preparation import VIEWS, Preparation, view_of, whitening_rotation
 
 
 @pytest.mark.parametrize("name", ["homogeneous", "lifted", "distance"])

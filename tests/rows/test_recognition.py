@@ -8,8 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace import BMSC
-from masked_subspace.rows.checks import check_samples
-from masked_subspace.rows.recognition import SeenRows, row_hashes
+from masked_subspace.rows.checks import SeenRows, check_samples, row_hashes
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -41,7 +40,7 @@ def test_hashes_do_not_collide_on_a_grid_of_small_numbers():
 
 def test_another_process_has_the_same_hashes():
     code = (
-        "import numpy as np; from masked_subspace.rows.recognition import row_hashes; "
+        "import numpy as np; from masked_subspace.rows.checks import row_hashes; "
         "print(row_hashes(np.arange(12.0).reshape(3, 4)).tolist())"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -13,14 +13,6 @@ def as_dense(matrix: MatrixLike) -> Array:
     return csr_array(matrix).toarray() if issparse(matrix) else np.asarray(matrix)
 
 
-def without_diagonal(graph: csr_array) -> csr_array:
-    """A copy without diagonal and stored zeros. `setdiag(0)` inserts what is missing, in scipy 1.12 with a warning."""
-    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-    keep = (graph.indices != rows) & (graph.data != 0)
-    indptr = np.concatenate([[0], np.cumsum(keep)])[graph.indptr].astype(graph.indptr.dtype)
-    return csr_array((graph.data[keep], graph.indices[keep], indptr), shape=graph.shape)
-
-
 def mean_cells(rows: IntArray, columns: IntArray, values: FloatArray, n: int, most: int) -> FloatArray:
     """An n × n matrix, given by its entries, as the means of at most `most` × `most` cells."""
     cells = min(n, most)

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from numbers import Real
 
 from masked_subspace._common.progress import events_for, iteration_reporter
-from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.labeler import BaselineLabeler
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.estimators.base import SHARED_CONSTRAINTS, SelfExpressiveClusterer
 from masked_subspace.label.labeler import GraphLabeler
+from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import SolverResult
 
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -10,7 +10,6 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
-from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.baselines.base import NOT_NEGATIVE, POSITIVE, SHARE
@@ -25,6 +24,7 @@ from masked_subspace.label.labeler import Labeling
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
+from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 

@@ -22,7 +22,7 @@ def peers(sizes: tuple[int, ...], seed: int = 0) -> list[Row]:
     """scikit-learn's SpectralClustering and KMeans on the same rows, beside our solver."""
     from sklearn.cluster import KMeans, SpectralClustering
 
-    from masked_subspace._common.threads import limited_threads
+    from masked_subspace.parallel.engine import limited_threads
 
     rows: list[Row] = []
     for n in sizes:

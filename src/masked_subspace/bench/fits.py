@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
 
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import FloatArray
 from masked_subspace.bench.measure import Row, bench_rows, timed
+from masked_subspace.parallel.engine import limited_threads
 
 
 @dataclass(frozen=True)

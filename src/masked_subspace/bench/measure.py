@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, FloatArray, Record
 from masked_subspace.bench.cases import Case
 from masked_subspace.bench.plain import plain_iterations
+from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import SolverResult
 

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 
 from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.progress import events_for, track
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import as_pictures, fit, scores, wants_progress
@@ -18,6 +17,7 @@ from masked_subspace.cli.printing import say, say_json
 from masked_subspace.cli.report import comparison_table
 from masked_subspace.datasets import DatasetError, load_protocol
 from masked_subspace.experiments.render import aligned
+from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.registry import make_estimator, resolve
 from masked_subspace.report import ReportContent, Run, run_from_estimator, write_report
 

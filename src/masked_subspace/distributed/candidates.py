@@ -125,8 +125,8 @@ def _search(
     members: Callable[[int], Members],
 ) -> KeyArray:
     """Offer lists to the samples `queries` of a part, whose unit rows and probes are given in the same order."""
-    from masked_subspace.represent.neighbors.exact import Buffers
     from masked_subspace.represent.neighbors.lists import scan_lists
+    from masked_subspace.represent.neighbors.search import Buffers
 
     for start in range(0, len(queries), _QUERIES_AT_ONCE):
         some = slice(start, start + _QUERIES_AT_ONCE)
@@ -138,6 +138,6 @@ def _search(
 
 
 def _unit(rows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    from masked_subspace.represent.neighbors.exact import read_unit_rows
+    from masked_subspace.represent.neighbors.search import read_unit_rows
 
     return read_unit_rows(rows, 0, len(rows))

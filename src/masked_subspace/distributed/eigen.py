@@ -1,4 +1,4 @@
-"""Leading eigenvectors of a graph in blocks: `label.eigen` with its rows spread over the workers.
+"""Leading eigenvectors of a graph in blocks: `_common.eigen` with its rows spread over the workers.
 
 A product needs the halo's rows of Y and nothing else; QR is by Cholesky, so that only b × b sums meet. The client sees
 one number a vector and round: how far it is from an eigenvector.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.eigen import eigenpairs
 from masked_subspace._common.types import Array, BoolArray, FloatArray
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock
 from masked_subspace.distributed.tasks import Result, Workers, task
@@ -88,7 +88,7 @@ def product_block(
     block: GraphBlock, Y: FloatArray, less: FloatArray | None, halo: list[FloatArray], a: float, b: float
 ) -> FloatArray:
     """One block of a·S·Y + b·Y − less."""
-    from masked_subspace.label.eigen import Csr, product_rows
+    from masked_subspace._common.eigen import Csr, product_rows
 
     out = np.zeros_like(Y) if less is None else less.copy()
     S, one = block.links, block.links.dtype.type
@@ -164,7 +164,7 @@ def progress(
     ritz: tuple[FloatArray, FloatArray], errors: list[npt.NDArray[np.float64]], k: int, weigh_for: int | None
 ) -> tuple[float, float]:
     """The largest error of a vector, weighted if asked, and the next cut."""
-    from masked_subspace.label.embedding import diffusion_weights
+    from masked_subspace.label.graph import diffusion_weights
 
     values = ritz[0]
     residual = np.sqrt(np.sum(errors, axis=0))

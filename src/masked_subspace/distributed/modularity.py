@@ -92,7 +92,7 @@ def groups_of_block(block: GraphBlock, labels: IndexArray, most: int, seed: int)
     −1 for samples without links inside the part, and for the smallest groups where there are too many: they follow
     their links when the others have labels.
     """
-    from masked_subspace.label.communities import find_communities
+    from masked_subspace.label.modularity_kernels import find_communities
 
     inner = inside_clusters(csr_array(block.links[:, : block.n_own]), labels)
     order = np.random.default_rng(seed).permutation(block.n_own).astype(np.int32)

@@ -48,7 +48,7 @@ class Plan:
 
 def make_plan(centres: npt.NDArray[np.float32], counts: list[IntArray], n_parts: int) -> Plan:
     """Group the lists into parts of about equal size by bisecting the graph of their nearest centres."""
-    from masked_subspace.represent.neighbors.exact import nearest_in
+    from masked_subspace.represent.neighbors.search import nearest_in
 
     total = np.sum(counts, axis=0).astype(np.int64)
     part_of = np.zeros(len(centres), dtype=np.int32)
@@ -67,8 +67,8 @@ def _bisect(
     links: csr_array, counts: IntArray, members: IntArray, first: int, n_parts: int, part_of: IndexArray
 ) -> None:
     """Parts first … first + n_parts − 1 for the lists `members`: halves by the second eigenvector, and so on."""
-    from masked_subspace.label.eigen import leading_eigenpairs
-    from masked_subspace.label.embedding import normalized_graph
+    from masked_subspace._common.eigen import leading_eigenpairs
+    from masked_subspace.label.graph import normalized_graph
 
     if n_parts == 1:
         part_of[members] = first

@@ -43,8 +43,7 @@ def block_facts(block: Matrix) -> BlockFacts:
 
 def learn_preparation(facts: list[BlockFacts], *, center: bool, normalize: bool) -> Preparation:
     """The `Preparation` of all rows, or an error that names the first row that cannot be used."""
-    from masked_subspace.rows.preparation import Preparation
-    from masked_subspace.rows.views import View
+    from masked_subspace.rows.preparation import Preparation, View
 
     start = 0
     for one in facts:

@@ -84,7 +84,7 @@ def _both(workers: Workers, many: list[Result], one: Result) -> tuple[list[Resul
 def probe_block(block: Matrix, preparation: Preparation, centres: Rows, n_probes: int, start: int) -> Pile:
     """A block prepared, and the lists into which its samples look, nearest first."""
     from masked_subspace.distributed.warm_up import kernels_on_disk
-    from masked_subspace.represent.neighbors.exact import nearest_in
+    from masked_subspace.represent.neighbors.search import nearest_in
 
     kernels_on_disk()
     rows = prepared(block, preparation)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from masked_subspace._common.content_order import content_keys
+from masked_subspace._common.rows import content_keys
 from masked_subspace._common.types import IndexArray, Record
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, Pile, ids_of, rows_of

@@ -17,7 +17,7 @@ from masked_subspace.distributed.tasks import Result, Workers, task
 # Of each cluster the sum and the number of its rows; Σ of their squared distances; Σ of the rows and of their squares.
 PlacedSums = tuple[FloatArray, IntArray, float, FloatArray, float]
 
-# ‖Sv − λv‖ at which a vector is good enough, as in `label.embedding`.
+# ‖Sv − λv‖ at which a vector is good enough, as in `label.graph`.
 _TOLERANCE, _TOLERANCE_LARGE, _LARGE = 1e-4, 1e-3, 20_000
 # As in label/kmeans.py, which the client does not import: compiled code would take memory there (a test compares them).
 _SAMPLE, _SAMPLE_A_CLUSTER = 20_000, 500
@@ -59,7 +59,7 @@ def spectral_cut(
 
 def vectors_wanted(n_components: int | str | None, n_clusters: int) -> int:
     """How many eigenvectors are computed: as many as given (None: K), or all that the soft choice looks at."""
-    from masked_subspace.label.embedding import vectors_to_weigh
+    from masked_subspace.label.graph import vectors_to_weigh
 
     return vectors_to_weigh(n_clusters) if n_components == "auto" else int(n_components or n_clusters)
 
@@ -72,7 +72,7 @@ def count_true(flags: BoolArray) -> int:
 def embedding_rows(vectors: FloatArray, values: FloatArray, n_clusters: int | None) -> FloatArray:
     """Unit rows of the vectors, weighted softly if a number of clusters says for how many."""
     from masked_subspace._common.rows import unit_rows
-    from masked_subspace.label.embedding import weighted
+    from masked_subspace.label.graph import weighted
 
     return unit_rows(vectors if n_clusters is None else weighted(vectors, values, n_clusters))
 

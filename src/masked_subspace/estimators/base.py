@@ -24,22 +24,26 @@ from masked_subspace._common.progress import Events, events_of_estimator
 from masked_subspace._common.reporting import ReportMixin
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike, RandomSeed, Record
 from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.estimators.out_of_sample import OutOfSampleMixin
-from masked_subspace.label.embedding import embedding_margin
-from masked_subspace.label.graph import KINDS, LINKS
+from masked_subspace.label.graph import KINDS, LINKS, embedding_margin
 from masked_subspace.label.group_assignment import refuse_impossible
 from masked_subspace.label.labeler import CUTS, Evidence, GraphLabeler, NumberWanted, bounds_of
 from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
-from masked_subspace.rows.checks import check_samples, is_counts, refuse_degenerate, refuse_vanished, warn_of_copies
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.recognition import SeenRows
-from masked_subspace.rows.views import View
+from masked_subspace.rows.checks import (
+    SeenRows,
+    check_samples,
+    is_counts,
+    refuse_degenerate,
+    refuse_vanished,
+    warn_of_copies,
+)
+from masked_subspace.rows.preparation import Preparation, View
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -83,7 +87,7 @@ def all_or_nothing(method: Method) -> Method:
             self.__dict__.update(before)
             raise
 
-    return cast(Method, guarded)
+    return cast("Method", guarded)
 
 
 @dataclass(frozen=True)

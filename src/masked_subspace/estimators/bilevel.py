@@ -11,8 +11,7 @@ from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling, NumberWanted
 from masked_subspace.masks.base import SoftMask
-from masked_subspace.masks.resolve import first_soft_mask
-from masked_subspace.masks.soft import LabelMask, Orientation
+from masked_subspace.masks.soft import LabelMask, Orientation, first_soft_mask
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from masked_subspace._common.progress import events_of_estimator
+from masked_subspace._common.rows import is_dask_array
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike, RandomSeed
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Task, no_mask
@@ -113,7 +114,7 @@ class BMSC(MaskedClusterer):
 
     def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:
         fitted = super()._fit_graph(X, known_of)
-        client = client_for(X) if fitted is None else None
+        client = client_for(X) if fitted is None and is_dask_array(X) else None
         if client is None:
             return fitted
         n_samples = int(cast("Any", X).shape[0])
@@ -137,7 +138,7 @@ class BMSC(MaskedClusterer):
         events_of_estimator(self.verbose).message(f"BMSC: {len(samples)} samples on {n_workers} Dask workers")
         result = fit_distributed(
             samples,
-            cast(int, self.n_clusters),
+            cast("int", self.n_clusters),
             client=client,
             sparsity=self.sparsity,
             penalty=self.penalty,
@@ -145,7 +146,7 @@ class BMSC(MaskedClusterer):
             max_iter=self.max_iter,
             tol=self.tol,
             n_candidates=self.n_candidates,
-            n_links=cast(int, self.n_links),
+            n_links=cast("int", self.n_links),
             n_components=self.n_components,
             cut=self.cut,
             center=self.center,
@@ -154,7 +155,7 @@ class BMSC(MaskedClusterer):
         )
         for name in [name for name in self.__dict__ if name.endswith("_") and name != "n_features_in_"]:
             del self.__dict__[name]  # of an earlier fit
-        self.n_clusters_ = cast(int, self.n_clusters)
+        self.n_clusters_ = cast("int", self.n_clusters)
         self.labels_ = result.compute()
         self._keep_anchors(result)
         return self

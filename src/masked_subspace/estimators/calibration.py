@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.content_order import content_order
+from masked_subspace._common.rows import content_order
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
@@ -26,9 +26,6 @@ _POWERS = np.geomspace(1, 16, 25)
 # Training samples that are rebuilt, at most, and in how many parts, each from all samples but its own part. One part
 # alone has 50 samples of half of ORL, and T is then between 1.8 and 3.6 by chance.
 _REBUILT, _PARTS = 400, 4
-# γ: of 1, 1.25, 1.5 and 2 the best for new samples of digits, USPS, generated subspaces and MNIST draws other than
-# those reported; fitted samples alone would ask for 1.75 (docs/findings/calibration.md).
-_DOUBT = 1.25
 # No vote at all counts as this share of one.
 _NONE = 1e-3
 
@@ -85,11 +82,3 @@ def _foretold(rows: Rows, labels: IntArray, n_clusters: int, voters: Voters) -> 
         votes.append(np.asarray(voters(rows[rest], rows[new]) @ np.eye(n_clusters)[labels[rest]]))
         found.append(labels[new])
     return np.concatenate(votes), np.concatenate(found)
-
-
-def doubted(memberships: FloatArray, labels: IntArray) -> FloatArray:
-    """Memberships m from the votes of members that err together: t m + (1 − t) / K, t = o^(γ − 1), o the own share."""
-    own = memberships[np.arange(len(labels)), labels][:, None]
-    believed = own ** (_DOUBT - 1)
-    mixed: FloatArray = believed * memberships + (1 - believed) / memberships.shape[1]
-    return mixed

@@ -9,8 +9,7 @@ from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import NumberWanted
-from masked_subspace.masks.resolve import first_soft_mask
-from masked_subspace.masks.soft import Orientation
+from masked_subspace.masks.soft import Orientation, first_soft_mask
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 

@@ -11,23 +11,21 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from masked_subspace._common.content_order import Positions, content_order, drawn_by_content
-from masked_subspace._common.rows import on_one_scale
+from masked_subspace._common.rows import Positions, content_order, drawn_by_content, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
-from masked_subspace.estimators.calibration import Remembered, Sharpening, doubted
+from masked_subspace.estimators.calibration import Remembered, Sharpening
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by
-from masked_subspace.label.consensus import shares_of_votes, with_own_first
+from masked_subspace.label.agreement import adjusted_rand_index, doubted, shares_of_votes, with_own_first
 from masked_subspace.label.graph import in_order, put_back
 from masked_subspace.label.labeler import cut_for
 from masked_subspace.label.modularity import link_shares, modularity_cut
 from masked_subspace.label.separation import separation
 from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.metrics import adjusted_rand_index
+from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.ensemble import Cut
@@ -38,8 +36,7 @@ from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
 from masked_subspace.rows.missing import Completion, refuse_unknown_rows, warn_of_unknown_features
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS, View, view_of
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, view_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

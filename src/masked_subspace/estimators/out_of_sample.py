@@ -13,19 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import limited_threads, thread_count
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.calibration import Remembered
 from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_of
+from masked_subspace.label.agreement import adjusted_rand_index
 from masked_subspace.label.nearest_subspace import NearestSubspace
 from masked_subspace.label.sparse_subspaces import SparseSubspace
 from masked_subspace.label.subspaces import Subspace, distances_to, subspaces_of
-from masked_subspace.metrics import adjusted_rand_index
+from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.neighbors.list_sizes import EXACT_UP_TO
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
-from masked_subspace.rows.checks import check_samples, same_kind
+from masked_subspace.rows.checks import SeenRows, check_samples, same_kind
 from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.recognition import SeenRows
 
 if TYPE_CHECKING:
     from masked_subspace.distributed.fit import DistributedResult

@@ -12,7 +12,7 @@ from masked_subspace._common.documentation import Parameter, in_words
 from masked_subspace._common.validation import Interval, StrOptions
 from masked_subspace.label.graph import KINDS
 from masked_subspace.label.labeler import CUTS
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS
 
 _COUNT = Interval(Integral, 1, None, closed="left")
 _NOT_NEGATIVE = Interval(Real, 0, None, closed="left")

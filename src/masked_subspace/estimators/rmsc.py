@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from masked_subspace._common.content_order import content_order, drawn_by_content
+from masked_subspace._common.rows import content_order, drawn_by_content
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed, Record
 from masked_subspace.estimators.base import Fit, Task
@@ -18,8 +18,7 @@ from masked_subspace.estimators.masked import MaskedClusterer, rows_of_one_scale
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.labeler import NumberWanted
 from masked_subspace.label.number_of_clusters import Cells, Number, number_of_clusters
-from masked_subspace.masks.resolve import first_soft_mask
-from masked_subspace.masks.soft import Orientation
+from masked_subspace.masks.soft import Orientation, first_soft_mask
 from masked_subspace.rounds.defaults import (
     CONSENSUS_STRENGTH,
     GRAPHS_OF_ONE_VIEW,
@@ -50,9 +49,8 @@ from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, cleares
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, voting
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 from masked_subspace.rows.checks import refuse_vanished
-from masked_subspace.rows.preparation import Preparation
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, view_of
 from masked_subspace.rows.sparse_preparation import directions_kept
-from masked_subspace.rows.views import VIEWS, View, view_of
 
 _OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
 _OF_LABEL_MASKS = ("mask_strength", "mask_orientation")

@@ -4,8 +4,8 @@ A new row x is rebuilt as Σ_j z_j a_j from training rows. Along x itself that i
 votes with z_j⟨x, a_j⟩, its part of what was rebuilt. |z_j| would give a say to samples that only correct the others:
 they have large coefficients, point elsewhere, and are often of another cluster (docs/findings/calibration.md).
 
-Where the fit linked samples by distance (represent/nearest.py), the seven nearest vote with exp(−‖x − a_j‖² / σ²), σ
-the distance to the seventh.
+Where the fit linked samples by distance (represent/representer.py), the seven nearest vote with exp(−‖x − a_j‖² / σ²),
+σ the distance to the seventh.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from masked_subspace._common.rows import products_of, row_blocks, unit_rows
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.nearest import SCALE_NEIGHBOUR
-from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
+from masked_subspace.represent.neighbors.search import nearest_in
+from masked_subspace.represent.representer import SCALE_NEIGHBOUR
 from masked_subspace.represent.sparse.solve import represent_over
 from masked_subspace.represent.sparsity import mean_square
 from masked_subspace.rounds.defaults import VOTE_GROWTH, VOTE_PENALTY, VOTE_SPARSITY

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace._common.provenance import code_version, provenance
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, Record
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.results import as_json
 from masked_subspace.experiments.settings import Cell, FitSetting
 from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
+from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.registry import make_estimator
 from masked_subspace.report.record import readable_parameters
 

@@ -16,7 +16,7 @@ def settled_labels(links: csr_array, labels: IntArray, totals: FloatArray, price
 
     `labels` are those of the columns: first the rows' own, then samples elsewhere, which stay as they are; −1 is no
     cluster yet. `totals` are the degrees of each cluster over the whole graph, `price` is γ/2m. A sample goes to the
-    cluster of the largest gain w_ic − price·k_i·tot_c, as in `label.communities`.
+    cluster of the largest gain w_ic − price·k_i·tot_c, as in `label.modularity_kernels`.
     """
     settled = labels.astype(np.int32)
     _settle(

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.label.embedding import normalized_graph
+from masked_subspace.label.graph import normalized_graph
 
 Assign = Callable[[IntArray, FloatArray], IntArray]
 

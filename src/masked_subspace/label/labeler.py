@@ -11,19 +11,24 @@ import numpy as np
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
-from masked_subspace._common.content_order import Positions, content_order
-from masked_subspace._common.matrices import without_diagonal
-from masked_subspace._common.rows import products_of, row_blocks
+from masked_subspace._common.rows import Positions, content_order, products_of, row_blocks
 from masked_subspace._common.sparse.implicit import Rows, as_array
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray, Matrix
+from masked_subspace.label.agreement import leading_rows
 from masked_subspace.label.diffusion import Assign, cluster_weight, spread_labels
-from masked_subspace.label.embedding import Components, spectral_embedding
-from masked_subspace.label.graph import LINKS, affinity_matrix, in_order, put_back
+from masked_subspace.label.graph import (
+    LINKS,
+    Components,
+    affinity_matrix,
+    in_order,
+    put_back,
+    spectral_embedding,
+    without_diagonal,
+)
 from masked_subspace.label.group_assignment import GroupAssigner
 from masked_subspace.label.kmeans import cluster_rows, cluster_rows_from_anchors, named_by_anchors
 from masked_subspace.label.modularity import ManyCuts, link_shares, modularity_cut
 from masked_subspace.label.number_of_clusters import Number, number_of_clusters
-from masked_subspace.label.prediction import leading_rows
 from masked_subspace.masks.pairs import KnownPairs
 
 # "auto" tries numbers up to this, and none with fewer samples a cluster.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.types import BoolArray, IndexArray, IntArray
-from masked_subspace.label.communities import find_communities
+from masked_subspace.label.modularity_kernels import find_communities
 
 # Resolutions between which every graph seen has from one to n communities, and steps that tell them apart to 2 %.
 _LOWEST, _HIGHEST, _STEPS = 1e-3, 1e3, 16
@@ -215,3 +215,14 @@ def link_shares(W: csr_array, labels: IntArray, n_clusters: int) -> npt.NDArray[
     alone = np.flatnonzero(total <= 0)
     shares[alone, labels[alone]] = 1.0
     return shares / np.where(total > 0, total, 1)[:, None]
+
+
+def modularity(W: csr_array, labels: IntArray) -> float:
+    """Share of edge weight inside clusters, less what chance would put there."""
+    degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+    total = degree.sum()
+    if total <= 0:
+        return 0.0
+    rows = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+    inside = float(W.data[labels[rows] == labels[W.indices]].sum()) / total
+    return float(inside - ((np.bincount(labels, degree) / total) ** 2).sum())

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from masked_subspace._common.content_order import content_order, drawn_by_content
-from masked_subspace._common.rows import row_blocks
+from masked_subspace._common.rows import content_order, drawn_by_content, row_blocks
 from masked_subspace._common.sparse.implicit import SEEN_DIRECTIONS, ImplicitRows, LeadingDirections, Rotation, Rows
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.label.prediction import AffineSubspace, squared_distances
+from masked_subspace.label.agreement import AffineSubspace, squared_distances
 from masked_subspace.label.subspaces import principal_directions, signal_dimension
 
 _FOLDS, _SPLITS = 4, 3

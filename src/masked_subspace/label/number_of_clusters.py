@@ -34,15 +34,14 @@ from itertools import combinations
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.content_order import Positions
-from masked_subspace._common.threads import ordered_map
+from masked_subspace._common.rows import Positions
 from masked_subspace._common.types import FloatArray, IntArray, Record
-from masked_subspace.label.consensus import consensus_embedding, modularity
+from masked_subspace.label.agreement import consensus_embedding, predicted_labels
 from masked_subspace.label.graph import in_order, keep_largest, put_back, rows_by_maximum, symmetrize
 from masked_subspace.label.kmeans import cluster_rows
-from masked_subspace.label.modularity import ManyCuts
-from masked_subspace.label.prediction import predicted_labels
+from masked_subspace.label.modularity import ManyCuts, modularity
 from masked_subspace.label.separation import Clouds
+from masked_subspace.parallel.engine import ordered_map
 
 # θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
 _PRICE = 0.65

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.neighbors import NearestNeighbors
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
+from masked_subspace._common.eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
 
 _NEIGHBOURS = 10

@@ -22,10 +22,9 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.utils import Bunch
 
-from masked_subspace._common.content_order import drawn_by_content
-from masked_subspace._common.rows import row_blocks
+from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import drawn_by_content, row_blocks
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.symmetric_eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.sparse_subspaces import SparseSubspace, centred_directions
 

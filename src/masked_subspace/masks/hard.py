@@ -12,6 +12,8 @@ from scipy.sparse import csr_array, issparse
 from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.types import BoolArray, IntArray, MatrixLike
 from masked_subspace.masks.base import HardMask
+from masked_subspace.masks.pair_masks import ApartMask
+from masked_subspace.masks.pairs import KnownPairs
 
 
 class DiagonalMask(HardMask):
@@ -173,3 +175,31 @@ class NeighborMask:
             raise ValueError(f"n_neighbors is {self.n_neighbors!r}; it must be a whole number ≥ 1.")
         if self.search not in ("auto", "exact", "approximate"):
             raise ValueError(f'search is {self.search!r}; choose "auto", "exact" or "approximate".')
+
+
+def resolve_hard_mask(spec: object, n_samples: int, known: KnownPairs | None = None) -> HardMask:
+    """The hard mask that `spec` describes; a `NeighborMask` is left to the candidate search."""
+    parts: list[HardMask] = []
+    if spec is None or isinstance(spec, NeighborMask):
+        parts.append(DiagonalMask(n_samples))
+    elif isinstance(spec, HardMask):
+        parts.append(spec)
+    else:
+        parts.append(PatternMask(_check_pattern(spec)))
+    if known is not None and len(known.conflicts):
+        parts.append(ApartMask(known))
+    for part in parts:
+        if part.n_samples != n_samples:
+            raise ValueError(f"hard_mask is for {part.n_samples} samples but X has {n_samples}.")
+    return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def _check_pattern(spec: object) -> MatrixLike:
+    if hasattr(spec, "tocsr"):
+        return spec
+    array = np.asarray(spec)
+    if array.ndim != 2 or array.dtype.kind not in "buif":
+        raise ValueError(
+            f"hard_mask has shape {array.shape} and dtype {array.dtype}; give an n × n pattern of 0 (forbidden) and 1."
+        )
+    return array

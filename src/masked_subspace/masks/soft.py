@@ -7,8 +7,10 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, clone
 
 from masked_subspace._common.rows import row_blocks
+from masked_subspace._common.sparse.implicit import Rows, as_array
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.masks.base import SoftMask
 
@@ -332,3 +334,47 @@ def check_price_array(array: npt.ArrayLike, n_samples: int | None = None, name: 
             "pass (M + M.T) / 2."
         )
     return prices
+
+
+def resolve_soft_mask(
+    spec: object, X: Rows, *, strength: float, orientation: Orientation, seed: int, name: str = "soft_mask"
+) -> SoftMask | None:
+    """The soft mask that `spec` describes for the samples X; None stays None."""
+    n_samples = len(X)
+    if spec is None:
+        return None
+    if isinstance(spec, SoftMask):
+        if spec.n_samples != n_samples:
+            raise ValueError(f"{name} is for {spec.n_samples} samples but X has {n_samples}.")
+        return spec
+    if _is_clusterer(spec):
+        return LabelMask(_labels_of(spec, X, seed), strength, orientation=orientation)
+    if isinstance(spec, (list, tuple)) and any(_is_clusterer(one) or np.ndim(one) == 1 for one in spec):
+        labelings = [
+            _labels_of(one, X, seed + k) if _is_clusterer(one) else check_labels(one, n_samples, f"{name}[{k}]")
+            for k, one in enumerate(spec)
+        ]
+        return ConsensusMask(labelings, strength)
+    array = np.asarray(spec)
+    if array.ndim == 1:
+        return LabelMask(check_labels(array, n_samples, name), strength, orientation=orientation)
+    return ArrayMask(check_price_array(array, n_samples, name))
+
+
+def first_soft_mask(spec: object, X: Rows, strength: float, orientation: Orientation, seed: int, name: str) -> SoftMask:
+    """The mask of the first round: what `spec` describes, or one price for every pair."""
+    mask = resolve_soft_mask(spec, X, strength=strength, orientation=orientation, seed=seed, name=name)
+    return ConstantMask(len(X)) if mask is None else mask
+
+
+def _is_clusterer(spec: object) -> bool:
+    return hasattr(spec, "fit") and not isinstance(spec, type)
+
+
+def _labels_of(clusterer: BaseEstimator, X: Rows, seed: int) -> IntArray:
+    """Labels of a fresh copy of the clusterer, seeded where it takes a seed and has none."""
+    fresh = clone(clusterer)
+    if "random_state" in fresh.get_params() and fresh.get_params()["random_state"] is None:
+        fresh.set_params(random_state=seed)
+    labels = fresh.fit_predict(as_array(X))
+    return check_labels(labels, len(X), f"labels of {type(clusterer).__name__}")

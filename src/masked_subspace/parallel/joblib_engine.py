@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from joblib import Parallel, delayed
 
-from masked_subspace._common.threads import limited_threads
-from masked_subspace.parallel.engine import Block, Result, Shared
+from masked_subspace.parallel.engine import Block, Result, Shared, limited_threads
 
 
 def _limited(work: Callable[[Shared, Block], Result], shared: Shared, block: Block) -> Result:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.types import Array, MatrixLike
-from masked_subspace.label.consensus import modularity
+from masked_subspace.label.modularity import modularity
 from masked_subspace.report.fitted import run_from_estimator
 from masked_subspace.report.page import write_page
 from masked_subspace.report.profiles import feature_names_of

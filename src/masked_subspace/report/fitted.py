@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.types import Array, MatrixLike, Record
-from masked_subspace.label.embedding import embedding_margin
+from masked_subspace.label.graph import embedding_margin
 from masked_subspace.report.profiles import cluster_profiles
 from masked_subspace.report.record import (
     AGREEMENT,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from masked_subspace._common.types import Array, Record
-from masked_subspace.label.embedding import nearest_centres
+from masked_subspace.label.graph import nearest_centres
 from masked_subspace.report.encoding import encoded, finite, sixteen_bits, small_integers
 from masked_subspace.report.layout import graph_map, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from masked_subspace._common.types import IntArray, Record, RecordView
-from masked_subspace.label.consensus import modularity
+from masked_subspace.label.modularity import modularity
 from masked_subspace.report.doubts import ClusterFacts, examine
 from masked_subspace.report.record import AGREEMENT, Run
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE

@@ -1,7 +1,17 @@
-"""The upper level of the bilevel frame: from rows and a soft mask to a representation (BMSC, GMSC, GMSC-n)."""
+"""The upper level of the bilevel frame: from rows and a soft mask to a representation.
+
+Algorithm 1 (BMSC, GMSC, GMSC-n), dense and exact or on candidates; or links to the nearest samples, for data whose
+clusters are clouds and not subspaces. In a few features every sample can be rebuilt from any others, so that a code
+says nothing of who is near. There
+
+    z_ij = exp(−‖x_i − x_j‖² / σ_i σ_j),   σ_i the distance from x_i to its seventh neighbour
+
+(Zelnik-Manor & Perona 2004) takes the place of the code. A soft mask divides by the squared price of the pair.
+"""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,29 +20,30 @@ from math import isnan
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
-from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import FloatArray, IndexArray, MaskLike
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.masks.hard import AllOf, NeighborMask, PatternMask
+from masked_subspace.masks.hard import AllOf, NeighborMask, PatternMask, resolve_hard_mask
 from masked_subspace.masks.pairs import KnownPairs
-from masked_subspace.masks.resolve import resolve_hard_mask
+from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import AdmmSettings, SolverResult
+from masked_subspace.represent.neighbors.kernels import take_squared_distances
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
     from masked_subspace.represent.dense.spectrum import Spectrum
-    from masked_subspace.represent.nearest import NearestRepresenter
-    from masked_subspace.represent.sparse.products import Products
+    from masked_subspace.represent.neighbors.search import Search
+    from masked_subspace.represent.sparse.block import Products
     from masked_subspace.represent.sparsity import CandidateStep, FirstStep
+
 
 Progress = Callable[[int, float], None]
 
 # The sparse solver is the quicker one from 500 samples on. Up to here the dense one, which is exact, costs at most one
 # CPU second more (docs/findings/scaling.md).
 SPARSE_FROM = 2_000
+SCALE_NEIGHBOUR = 7
 
 
 class PreparedRepresenter(Protocol):
@@ -98,9 +109,11 @@ class MaskedRepresenter(BaseEstimator):
 
         With more than one of `rounds` to come, what they share is kept where memory permits.
         """
-        from masked_subspace.represent.sparse.products import Gram, ProductStore
+        from masked_subspace.represent.sparse.block import Gram, ProductStore
 
-        permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None)
+        # Without a mask only the diagonal is forbidden, which every solver knows by itself.
+        is_masked = self.hard_mask is not None or (hard and known is not None)
+        permissions = resolve_hard_mask(self.hard_mask, len(X), known if hard else None) if is_masked else None
         threads = thread_count(self.n_jobs)
         template = self.template(X)
         if self._is_sparse(len(X)):
@@ -113,13 +126,13 @@ class MaskedRepresenter(BaseEstimator):
             return SparseRepresenter(X, template, permissions, threads, seed, candidates, products)
         if isinstance(self.hard_mask, NeighborMask):
             neighbours = PatternMask(_pattern_of(_candidates(self, X, known, threads, seed)))
-            permissions = neighbours if permissions.diagonal_only else AllOf([neighbours, permissions])
+            permissions = (
+                neighbours if permissions is None or permissions.diagonal_only else AllOf([neighbours, permissions])
+            )
         return DenseRepresenter(X, template, permissions, threads, seed)
 
     def nearest(self, X: FloatArray, seed: int = 0) -> NearestRepresenter:
-        """The nearest samples in the place of those that rebuild a sample (represent/nearest.py)."""
-        from masked_subspace.represent.nearest import NearestRepresenter
-
+        """The nearest samples in the place of those that rebuild a sample."""
         return NearestRepresenter(X, self.template(X), _candidates(self, X, None, thread_count(self.n_jobs), seed))
 
     def _is_sparse(self, n_samples: int) -> bool:
@@ -134,7 +147,7 @@ class _Prepared(ABC):
 
     X: FloatArray
     template: AdmmSettings  # without λ where that is "auto"
-    hard_mask: HardMask
+    hard_mask: HardMask | None  # None: only the diagonal is forbidden
     n_threads: int
     seed: int
 
@@ -210,7 +223,7 @@ class SparseRepresenter(_Prepared):
     products: Products | None = None
 
     def _make_rule(self, seed: int) -> CandidateStep:
-        from masked_subspace.represent.sparse.products import Gram
+        from masked_subspace.represent.sparse.block import Gram
         from masked_subspace.represent.sparsity import CandidateStep
 
         known = self.products if isinstance(self.products, Gram) else None
@@ -225,7 +238,7 @@ class SparseRepresenter(_Prepared):
             self.X,
             settings,
             candidates=self.candidates,
-            hard_mask=None if self.hard_mask.diagonal_only else self.hard_mask,
+            hard_mask=self.hard_mask,
             soft_masks=soft_mask,
             n_threads=self.n_threads,
             progress=progress,
@@ -238,18 +251,74 @@ def _candidates(
 ) -> IndexArray:
     from masked_subspace.represent.neighbors.search import find_candidates
 
-    recipe = spec.hard_mask if isinstance(spec.hard_mask, NeighborMask) else NeighborMask(int(spec.n_candidates))
+    m = int(spec.n_candidates)
+    search: Search = "auto"
+    if isinstance(spec.hard_mask, NeighborMask):
+        m, search = spec.hard_mask.n_neighbors, spec.hard_mask.search
     must = None
     if known is not None:
         source, target = known.must_link_edges(4)
         must = np.concatenate([np.stack([source, target], 1), np.stack([target, source], 1)])
-    m = min(recipe.n_neighbors, len(X) - 1)
-    return find_candidates(X, m, search=recipe.search, must_link=must, n_threads=threads, random_state=seed)
+    return find_candidates(X, min(m, len(X) - 1), search=search, must_link=must, n_threads=threads, random_state=seed)
 
 
 def _pattern_of(candidates: IndexArray) -> csr_array:
-    from scipy.sparse import csr_array
-
     n, m = candidates.shape
     indptr = np.arange(0, n * m + 1, m)
     return csr_array((np.ones(n * m, dtype=bool), candidates.ravel(), indptr), shape=(n, n))
+
+
+class NoSparsity:
+    """Nothing is rebuilt, so that no price has to be found."""
+
+    def sparsity(self, penalty: float, links: float = 0.0) -> float:  # noqa: ARG002
+        return 0.0
+
+
+@dataclass(frozen=True)
+class NearestRepresenter:
+    """Rows and, for each of them, the samples that may be its nearest; settings of Algorithm 1 have no say."""
+
+    X: FloatArray
+    template: AdmmSettings
+    candidates: IndexArray
+
+    def sparsity_rule(self, seed: int) -> NoSparsity:  # noqa: ARG002
+        return NoSparsity()
+
+    def represent_many(
+        self,
+        settings: Sequence[AdmmSettings],
+        soft_mask: SoftMask | None,
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> list[SolverResult]:
+        """The same links for every setting."""
+        started = time.perf_counter()
+        weights = self._weights
+        if soft_mask is not None:
+            prices = soft_mask.at(np.arange(len(self.X))[:, None], self.candidates)
+            weights = weights / np.square(prices).astype(weights.dtype)
+        n, m = self.candidates.shape
+        known = (self.candidates >= 0).ravel()
+        indptr = np.concatenate([[0], np.cumsum(known.reshape(n, m).sum(axis=1))])
+        Z = csr_array((weights.ravel()[known], self.candidates.ravel()[known], indptr), shape=(n, n))
+        Z.sort_indices()
+        one = SolverResult(Z, 1, True, 0.0, 0.0, 0.0, np.zeros(1), time.perf_counter() - started)
+        return [one] * len(settings)
+
+    @cached_property
+    def _weights(self) -> FloatArray:
+        squared = self._squared_distances()
+        place = min(SCALE_NEIGHBOUR, squared.shape[1]) - 1
+        scale = np.sqrt(np.partition(squared, place, axis=1)[:, place])
+        # More copies of a sample than neighbours are looked at: any length will do for them.
+        positive = scale[np.isfinite(scale) & (scale > 0)]
+        scale = np.where(np.isfinite(scale) & (scale > 0), scale, positive.min(initial=1.0))
+        weights: FloatArray = np.exp(-squared / (scale[:, None] * scale[self.candidates])).astype(self.X.dtype)
+        return weights
+
+    def _squared_distances(self) -> FloatArray:
+        """n × m in float64; infinite where there is no candidate."""
+        squared = np.empty(self.candidates.shape)
+        take_squared_distances(self.X, self.candidates, squared)
+        return squared

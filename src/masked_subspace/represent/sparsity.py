@@ -10,13 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.rows import drawn_by_content
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import FloatArray, IndexArray
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.sparse.block import SparseProblem, check_range, small_problems, solve_admm
-from masked_subspace.represent.sparse.products import Products
+from masked_subspace.represent.sparse.block import Products, SparseProblem, check_range, small_problems, solve_admm
 
 PENALTY = 15.0
 MASK_WEIGHT = 0.01

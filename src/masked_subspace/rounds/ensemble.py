@@ -18,15 +18,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events, iteration_reporter
-from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IntArray, Record
-from masked_subspace.label.consensus import agreement_with, consensus_embedding
+from masked_subspace.label.agreement import adjusted_rand_index, agreement_with, consensus_embedding
 from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.kmeans import RESTARTS_OF_A_VOTE
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows, labels_of_cuts
 from masked_subspace.masks.base import SoftMask
 from masked_subspace.masks.soft import ConsensusMask
-from masked_subspace.metrics import adjusted_rand_index
+from masked_subspace.parallel.engine import ordered_map
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.representer import MaskedRepresenter, Progress
 from masked_subspace.represent.sparsity import (
@@ -46,8 +45,7 @@ from masked_subspace.rounds.defaults import (
     WEIGHT_UNDER_A_MASK,
 )
 from masked_subspace.rounds.recursion import Outcome, with_known_pairs
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import View
+from masked_subspace.rows.preparation import Preparation, View
 
 # Additive recurrence: multiples of these, modulo 1, fill the cube evenly however many are drawn.
 _STEPS = np.array([0.6180339887, 0.7548776662, 0.5698402910])

@@ -9,15 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array, eye_array, issparse
 from sklearn.utils import check_random_state
 
-from masked_subspace._common.matrices import without_diagonal
 from masked_subspace._common.rows import unit_rows
-from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
-from masked_subspace.label.consensus import agreement_with
-from masked_subspace.label.embedding import Components, normalized_graph
+from masked_subspace.label.agreement import agreement_with
+from masked_subspace.label.graph import Components, normalized_graph, without_diagonal
 from masked_subspace.label.labeler import CUTS, Evidence, NumberWanted, bounds_of, label_graph
 from masked_subspace.label.number_of_clusters import Number, number_of_clusters
 from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.rounds.ensemble import Ballot, Cut, consensus
 from masked_subspace.rounds.judge import cuts_for

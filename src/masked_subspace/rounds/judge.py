@@ -21,15 +21,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.content_order import content_order
 from masked_subspace._common.progress import Events
-from masked_subspace._common.rows import on_one_scale
+from masked_subspace._common.rows import content_order, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray, Record
+from masked_subspace.label.agreement import adjusted_rand_index, leading_rows, predicted_labels
 from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
-from masked_subspace.label.prediction import leading_rows, predicted_labels
 from masked_subspace.label.separation import Clouds
-from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.rounds.defaults import (
     FINER_FROM,
     FINEST_FROM,
@@ -39,8 +37,7 @@ from masked_subspace.rounds.defaults import (
 )
 from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Recipe, consensus, together
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS, View
+from masked_subspace.rows.preparation import VIEWS, Preparation, View
 
 # Splits in two: few samples are split more often, so that about as many are predicted. Of ORL's 400 samples three
 # splits leave the score of a way uncertain by .03, more than the two best ways differ, and eight by .01.
@@ -288,7 +285,7 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe) -> li
         cut_family = replace(family, ensemble=ensemble, ballot=ballot)
         ways.append(Way(cut_family, agreement(judged), strength, labels, samples, gaps))
     near = next((way for way in ways if way.name == "near"), None)
-    if near is not None:
+    if near is not None and gaps is not None:  # a table
         suited = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
         ways += [_mixture_way(name, near, X, recipe) for name in suited]
     return sorted(ways, key=lambda way: -way.score)

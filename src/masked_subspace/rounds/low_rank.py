@@ -18,16 +18,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.content_order import drawn_by_content
+from masked_subspace._common.eigen import eigenpairs, eigenvalues, largest_eigenpairs, leading_eigenpairs
 from masked_subspace._common.progress import Events
-from masked_subspace._common.rows import products_of, unit_rows
+from masked_subspace._common.rows import drawn_by_content, products_of, unit_rows
 from masked_subspace._common.sparse.implicit import ImplicitRows
-from masked_subspace._common.symmetric_eigen import eigenpairs, eigenvalues, largest_eigenpairs
 from masked_subspace._common.types import FloatArray
-from masked_subspace.label.consensus import agreement_with
-from masked_subspace.label.eigen import leading_eigenpairs
-from masked_subspace.label.embedding import normalized_graph
-from masked_subspace.label.graph import symmetrize
+from masked_subspace.label.agreement import agreement_with
+from masked_subspace.label.graph import normalized_graph, symmetrize
 from masked_subspace.label.kmeans import RESTARTS_OF_A_RANK
 from masked_subspace.label.labeler import Evidence, Labeling, graph_with_pairs, label_rows
 from masked_subspace.label.number_of_clusters import Number
@@ -35,8 +32,7 @@ from masked_subspace.masks.base import SoftMask
 from masked_subspace.represent.model import SolverResult
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.rounds.recursion import Outcome
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import VIEWS
+from masked_subspace.rows.preparation import VIEWS, Preparation
 
 # Ranks in clusters, how many of them at most, and the gap from which the way is taken: motions have 1.87 and more,
 # images at most 1.26 (docs).

@@ -18,11 +18,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from masked_subspace._common.content_order import content_order
-from masked_subspace._common.rows import on_one_scale
+from masked_subspace._common.rows import content_order, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.rounds.ensemble import Ballot, Ensemble
 
 # Which covariance each family has, in scikit-learn's words.

@@ -22,8 +22,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import unit_rows
-from masked_subspace._common.threads import thread_count
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray
+from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.representer import MaskedRepresenter
 

@@ -25,9 +25,9 @@ from itertools import product
 import numpy as np
 
 from masked_subspace._common.types import BoolArray, FloatArray, IntArray
+from masked_subspace.rows.checks import SeenRows
 from masked_subspace.rows.missing_low_rank import completed_by_rank, leading_directions
 from masked_subspace.rows.missing_rows import Asked, Atoms, Setting, estimates, nearest_by_observed
-from masked_subspace.rows.recognition import SeenRows
 
 # Entries are hidden in so many rows at most, this share of the observed ones.
 _TRIED_ROWS, _HIDDEN = 100, 0.15

@@ -1,4 +1,10 @@
-"""How rows become what the solver sees: a view, learnt on the training rows and applied to any."""
+"""How rows become what the solver sees: views by name, learnt on the training rows and applied to any.
+
+Faces want their principal directions evened out, digits do not; pixel values are often better on a square-root scale;
+tables want their features on one scale and an affine model; motions want no centring and a constant column; clouds of
+points want their distances. Which view suits the data is decided without labels (rounds/judge.py). A new view is one
+line here.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,64 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from masked_subspace._common.rows import row_blocks, to_unit_length
+from masked_subspace._common.eigen import eigenpairs, with_fixed_signs
+from masked_subspace._common.rows import MappedArray, empty_in_file, row_blocks, to_unit_length
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.symmetric_eigen import eigenpairs, with_fixed_signs
 from masked_subspace._common.types import FloatArray
-from masked_subspace.parallel.blocks import MappedArray, empty_in_file
-from masked_subspace.rows.views import View
+
+HALF = 0.5
+
+
+@dataclass(frozen=True)
+class View:
+    """What happens to a row, in this order: square root, centring, scaling of each feature, a constant column, unit
+    length, division of each principal direction by a power of its singular value, unit length."""
+
+    name: str
+    root: bool = False
+    center: bool = True
+    standardize: bool = False
+    lift: bool = False
+    constant: float = 1.0  # the constant column's length, in mean rows
+    whitening: float = 0.0
+    low_rank: bool = False
+    by_distance: bool = False  # RMSC links a sample to its nearest here, in place of those that rebuild it
+
+    def suits(self, *, nonnegative: bool) -> bool:
+        """Whether data of this kind can be seen so."""
+        return nonnegative or not self.root
+
+
+_ALL = (
+    View("plain"),
+    View("root", root=True),
+    View("whitened", whitening=HALF),
+    View("uncentered", center=False),
+    View("uncentered-root", root=True, center=False),
+    View("uncentered-whitened", center=False, whitening=HALF),
+    View("lifted", lift=True),
+    View("standardized", standardize=True, lift=True),
+    View("homogeneous", center=False, lift=True),
+    View("homogeneous-whitened", center=False, lift=True, whitening=HALF),
+    # Beside a long constant column the angle between unit rows is their distance.
+    View("distance", lift=True, constant=3.0, by_distance=True),
+    View("distance-standardized", standardize=True, lift=True, constant=3.0, by_distance=True),
+    View("low-rank", center=False, lift=True, whitening=1.0, low_rank=True),
+)
+VIEWS: dict[str, View] = {view.name: view for view in _ALL}
+
+
+def view_of(spec: float | str, *, center: bool) -> View:
+    """The view that a parameter names: a name, or a whitening power between 0 and 1.
+
+    `center=False` takes the centring out of "plain", "root" and the whitening powers; the other names say themselves
+    whether they centre.
+    """
+    if isinstance(spec, str):
+        view = VIEWS[spec]
+        return replace(view, center=view.center and center) if spec in ("plain", "root", "whitened") else view
+    power = float(spec)
+    return View("plain" if power == 0 else f"whitened {power:g}", center=center, whitening=power)
 
 
 @dataclass(frozen=True)
@@ -122,5 +180,5 @@ def whitening_rotation(rows: FloatArray, power: float, directions: int | None = 
     kept = np.flatnonzero(squared > 1e-8 * squared[-1])[::-1][:directions]
     values = np.sqrt(squared[kept])
     V = vectors[:, kept] if d <= n else rows.T @ vectors[:, kept] / values
-    # Signs that depend on the directions alone: the order by content (_common/content_order.py) rests on them.
+    # Signs that depend on the directions alone: the order by content (_common/rows.py) rests on them.
     return np.ascontiguousarray(with_fixed_signs(V) * values**-power, dtype=rows.dtype)

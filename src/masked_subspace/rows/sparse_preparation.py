@@ -4,7 +4,7 @@ A square root and a scale for each feature keep zeros. Centring, the constant co
 not. Of few samples these are done to coordinates in the row space, where they are ordinary arrays; of many, rows stay
 implicit, and a whitened view has their leading directions only.
 
-Coordinates are a rotation of the samples, and the order by content (_common/content_order.py) is that along a
+Coordinates are a rotation of the samples, and the order by content (_common/rows.py) is that along a
 direction. So coordinates are mirrored until their own direction is that of the features, and principal directions get
 the signs that they have in features: what is drawn from sparse samples is what is drawn from the array.
 """
@@ -17,15 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from masked_subspace._common.content_order import content_direction
-from masked_subspace._common.rows import rows_of_a_block, to_unit_length
+from masked_subspace._common.eigen import fixed_signs
+from masked_subspace._common.rows import content_direction, rows_of_a_block, to_unit_length
 from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, Rotation
 from masked_subspace._common.sparse.row_space import RowSpace
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.symmetric_eigen import fixed_signs
 from masked_subspace._common.types import FloatArray, Record
-from masked_subspace.rows.preparation import Preparation
-from masked_subspace.rows.views import View
+from masked_subspace.rows.preparation import Preparation, View
 
 # Leading directions of a whitened view of implicit rows: 500 of 20,000 rows are 40 MB in float32.
 IMPLICIT_DIRECTIONS = 500

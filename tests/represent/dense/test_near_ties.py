@@ -5,8 +5,7 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.masks.soft import LabelMask
 from masked_subspace.represent.dense import near_ties
 from masked_subspace.represent.dense import solve as admm
-from masked_subspace.represent.dense.lazy import LazyPass
-from masked_subspace.represent.dense.lazy_problem import LazyProblem
+from masked_subspace.represent.dense.lazy import LazyPass, LazyProblem
 from masked_subspace.represent.dense.running import FinishedRow, Outcome, run_freezing
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum

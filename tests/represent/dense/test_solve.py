@@ -7,7 +7,7 @@ import pytest
 
 from masked_subspace.masks.hard import DiagonalMask, PatternMask
 from masked_subspace.masks.soft import ArrayMask, ConstantMask, LabelMask
-from masked_subspace.represent.dense import memory
+from masked_subspace.represent.dense import solve
 from masked_subspace.represent.dense.solve import LAZY_FROM, solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings, SolverResult
@@ -255,7 +255,7 @@ def test_progress_is_told_every_iteration(X):
 
 
 def test_too_little_memory_is_refused_before_work(X, prices, monkeypatch):
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(solve, "available_bytes", lambda: 1000)
     with pytest.raises(ValueError, match=r"needs about .* but only 0 MB .*solver='sparse'"):
         solve_dense(X, AdmmSettings(1e-3), soft_mask=ArrayMask(prices))
 

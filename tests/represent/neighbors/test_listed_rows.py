@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
+from masked_subspace.represent.neighbors.search import nearest_in
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
-from masked_subspace.represent.neighbors.search import find_candidates
+from masked_subspace.represent.neighbors.search import find_candidates, nearest_in
 
 
 def subspace_rows(

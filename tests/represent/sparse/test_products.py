@@ -14,7 +14,7 @@ from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.sparse import block as sparse_block
 from masked_subspace.represent.sparse import products as sparse_products
-from masked_subspace.represent.sparse.products import Gram, ProductStore
+from masked_subspace.represent.sparse.block import Gram, ProductStore
 from masked_subspace.represent.sparse.solve import solve_sparse_many
 
 QUICK = AdmmSettings(sparsity=5.5e-4, mask_weight=0.3, penalty=15.0, penalty_growth=2.0)

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from masked_subspace._common.eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
 from masked_subspace._common.rows import rows_of_a_block
 from masked_subspace._common.sparse.kernels import Factors, product_tile, products_among, products_with
-from masked_subspace._common.symmetric_eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
 from masked_subspace._common.types import Array, BoolArray, DType, FloatArray, IndexArray, IntArray, Number
 
 # Principal directions that take the place of rows where a method needs an array of them, such as k-means.

@@ -13,8 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from masked_subspace._common.types import DType
-from masked_subspace.represent.dense.lazy import LazyPass
-from masked_subspace.represent.dense.lazy_problem import LazyProblem
+from masked_subspace.represent.dense.lazy import LazyPass, LazyProblem
 from masked_subspace.represent.dense.running import FinishedRow, Outcome, run_freezing
 
 # Measured on MNIST with μ₀ = .1 and p = 1.1: samples whose support differed from float64's had come within 6.4e-7 of τ

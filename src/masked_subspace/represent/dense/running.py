@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
-from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
+from masked_subspace.parallel.engine import ordered_map
 from masked_subspace.represent.model import AdmmSettings, Step, continuation
 
 Progress = Callable[[int, float], None]

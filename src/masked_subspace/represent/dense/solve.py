@@ -1,9 +1,13 @@
-"""Algorithm 1 (`represent/model.py`), exact: which of the two passes runs it, and how its parts become one result."""
+"""Algorithm 1 (`represent/model.py`), exact: whether there is memory for it, which of the two passes runs it, and how
+its parts become one result.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
@@ -12,22 +16,72 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.compilation import compile_once
 from masked_subspace._common.rows import block_ranges
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import DType, FloatArray, IntArray, Record
 from masked_subspace.masks.base import HardMask, SoftMask
+from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.dense.blocked import ARRAYS_PER_BLOCK, BlockedPass
-from masked_subspace.represent.dense.lazy import VECTORS_PER_SET, LazyPass, ListsTooLongError
-from masked_subspace.represent.dense.lazy_problem import LazyProblem, Prices, lazy_prices
-from masked_subspace.represent.dense.memory import require_memory
+from masked_subspace.represent.dense.lazy import (
+    VECTORS_PER_SET,
+    LazyPass,
+    LazyProblem,
+    ListsTooLongError,
+    Prices,
+    lazy_prices,
+)
 from masked_subspace.represent.dense.near_ties import decide_again, undecided
 from masked_subspace.represent.dense.running import Outcome, Progress, run_freezing, run_lockstep
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.dense.tail import carry_on
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 
+_CGROUP = Path("/sys/fs/cgroup")
 _DEFAULT_BLOCK = 1024
 LAZY_FROM = 256  # fewer samples are solved in no time by looking at every entry
+
+
+def available_bytes() -> int | None:
+    """Memory this process may still take, or None where the system does not say."""
+    found = [value for value in (_free_in_system(), _free_in_cgroup()) if value is not None]
+    return min(found) if found else None
+
+
+def require_memory(needed: int, n_samples: int) -> None:
+    """Raise `ValueError` when `needed` bytes are more than there are."""
+    available = available_bytes()
+    if available is not None and needed > available:
+        raise ValueError(
+            f"solver='dense' needs about {_readable(needed)} for {n_samples} samples but only {_readable(available)} "
+            "of memory is free. Use solver='sparse', whose memory grows with n × n_candidates, give X as float32, "
+            "or fit fewer samples."
+        )
+
+
+def _free_in_system() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _free_in_cgroup() -> int | None:
+    """A container's own limit, which /proc/meminfo does not know."""
+    try:
+        limit = (_CGROUP / "memory.max").read_text().strip()
+        used = (_CGROUP / "memory.current").read_text().strip()
+        return None if limit == "max" else max(0, int(limit) - int(used))
+    except (OSError, ValueError):
+        return None
+
+
+def _readable(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:.0f} MB"
 
 
 def solve_dense(

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.symmetric_eigen import eigenpairs
-from masked_subspace._common.threads import limited_threads
+from masked_subspace._common.eigen import eigenpairs
 from masked_subspace._common.types import Array, FloatArray
+from masked_subspace.parallel.engine import limited_threads
 
 _SMALL = 2000  # a Gram matrix up to this size is factored by one thread in a second or two
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.sparse.implicit import ImplicitRows, Tile
-from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import IndexArray, IntArray, Rows32
-from masked_subspace.represent.neighbors.exact import Buffers
+from masked_subspace.parallel.engine import ordered_map
 from masked_subspace.represent.neighbors.kernels import scan_rows
+from masked_subspace.represent.neighbors.search import Buffers
 
 _QUERIES, _WIDTH = 256, 4_096
 

@@ -188,3 +188,21 @@ def finish_rows(m: int, keys: KeyArray, counts: IntArray, out: IndexArray) -> No
             row[at] = key
         for t in range(m):
             out[a, t] = np.int32(_COLUMN - (row[t] & _COLUMN)) if t < count else np.int32(-1)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def take_squared_distances(X, candidates, squared):  # type: ignore[no-untyped-def]
+    """Differences, not products: copies are at 0."""
+    for i in range(candidates.shape[0]):
+        row = X[i]
+        for t in range(candidates.shape[1]):
+            j = candidates[i, t]
+            if j < 0:
+                squared[i, t] = np.inf
+                continue
+            other = X[j]
+            total = X.dtype.type(0)
+            for k in range(X.shape[1]):
+                apart = other[k] - row[k]
+                total += apart * apart
+            squared[i, t] = total

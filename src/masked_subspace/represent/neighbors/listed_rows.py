@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.rows import block_ranges
-from masked_subspace._common.threads import ordered_map
 from masked_subspace._common.types import Array, IndexArray, RandomSeed
-from masked_subspace.represent.neighbors.exact import nearest_in, read_unit_rows
+from masked_subspace.parallel.engine import ordered_map
 from masked_subspace.represent.neighbors.list_sizes import list_numbers
 from masked_subspace.represent.neighbors.lists import Residents, trained_centres
+from masked_subspace.represent.neighbors.search import nearest_in, read_unit_rows
 
 _QUERIES_AT_ONCE = 1 << 12
 # More lists than in a fit, where a sample that misses a neighbour may still be found by it. Of 10,000 held-out images

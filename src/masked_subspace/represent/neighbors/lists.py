@@ -2,7 +2,7 @@
 
 scikit-learn's k-means on a sample gives the centres of the lists; each sample lives in the list of its nearest centre
 and looks into the few lists nearest to it. Who looks into one list is gathered, so that the search is again products of
-blocks with the scan of `candidates_kernels` behind them. docs: scaling compares it with faiss and pynndescent.
+blocks with the scan of `kernels.py` behind them. docs: scaling compares it with faiss and pynndescent.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from masked_subspace._common.rows import block_ranges, to_unit_length
-from masked_subspace._common.threads import limited_threads
 from masked_subspace._common.types import Array, IndexArray, IntArray, RandomSeed
-from masked_subspace.parallel.engine import Engine, active_engine
-from masked_subspace.represent.neighbors.exact import Buffers, complete, nearest_in
+from masked_subspace.parallel.engine import Engine, active_engine, limited_threads
 from masked_subspace.represent.neighbors.kernels import scan_listed
 from masked_subspace.represent.neighbors.list_sizes import LIST_SIZE, N_PROBES, list_numbers
+from masked_subspace.represent.neighbors.search import Buffers, complete, nearest_in
 
 _TRAINING_ROWS_A_LIST = 64
 _QUERIES_AT_ONCE = 1 << 14

@@ -14,25 +14,24 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.compilation import compile_once
-from masked_subspace._common.rows import block_ranges
+from masked_subspace._common.rows import block_ranges, check_rows, float_dtype, is_dask_array, rows_in_file
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import Array, DType, FloatArray, IndexArray, Number
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.parallel.blocks import check_rows, float_dtype, is_dask_array, rows_in_file
 from masked_subspace.parallel.engine import Engine, active_engine
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
-from masked_subspace.represent.neighbors.exact import nearest_in
 from masked_subspace.represent.neighbors.implicit import nearest_implicit
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
+from masked_subspace.represent.neighbors.search import nearest_in
 from masked_subspace.represent.sparse.block import (
     BlockSolution,
+    Products,
     SparseProblem,
     check_range,
     largest_entry,
     solve_block,
 )
-from masked_subspace.represent.sparse.products import Products
 
 Progress = Callable[[int, float], None]
 
