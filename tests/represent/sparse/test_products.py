@@ -13,7 +13,6 @@ from masked_subspace.parallel.engine import SerialEngine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.sparse import block as sparse_block
-from masked_subspace.represent.sparse import products as sparse_products
 from masked_subspace.represent.sparse.block import Gram, ProductStore
 from masked_subspace.represent.sparse.solve import solve_sparse_many
 
@@ -83,7 +82,7 @@ def test_a_store_is_made_where_it_pays_and_fits(monkeypatch) -> None:
     wide, narrow = np.zeros((100, 40), dtype=np.float32), np.zeros((100, 20), dtype=np.float32)
     assert ProductStore.if_worthwhile(wide, 12) is not None
     assert ProductStore.if_worthwhile(narrow, 12) is None
-    monkeypatch.setattr(sparse_products, "_MOST_BYTES", 100 * 13 * 7 * 4 - 1)
+    monkeypatch.setattr(sparse_block, "_MOST_BYTES", 100 * 13 * 7 * 4 - 1)
     assert ProductStore.if_worthwhile(wide, 12) is None
 
 
@@ -95,7 +94,7 @@ def test_the_rounds_of_a_fit_multiply_once(monkeypatch) -> None:
     model = RMSC(3, members=1, solver="sparse", n_candidates=8, max_rounds=3, mask_tol=0, random_state=0)
     labels = model.fit(X).labels_
     assert sum(written) == len(X)
-    monkeypatch.setattr(sparse_products, "_MOST_BYTES", 0)
+    monkeypatch.setattr(sparse_block, "_MOST_BYTES", 0)
     np.testing.assert_array_equal(model.fit(X).labels_, labels)
     assert sum(written) == len(X)
 
