@@ -83,8 +83,9 @@ def test_a_gap_counts_where_no_subspace_predicts():
         ("plain", 3, 1.0),
         ("whitened", 3, judge._WHITENED),
         ("near", 2, judge._NEAR),
-        ("mixture", 2, judge._MIXTURE),
-        ("shared-mixture", 2, judge._MIXTURE),
+        ("mixture", 2, judge._MODEL),
+        ("shared-mixture", 2, judge._MODEL),
+        ("topics", 1, judge._MODEL),
         ("standardized", 1, judge._ONE_VIEW),
         ("near", 1, judge._ONE_VIEW),
     ],
@@ -119,7 +120,9 @@ def views_of(monkeypatch, X, *, permitted=lambda view: True):  # noqa: ARG005
 def test_families_suit_the_data(monkeypatch):
     X = np.abs(np.random.default_rng(0).normal(size=(50, 4))) * [1, 2, 3, 4]
     usual = views_of(monkeypatch, X)
-    assert usual == {name: list(views) for name, views in judge.FAMILIES.items()}
+    assert usual == {name: list(views) for name, views in judge.FAMILIES.items() if name != "topics"}
+    words = np.eye(50)[:, np.arange(50) % 25]
+    assert list(views_of(monkeypatch, words)) == ["plain", "whitened", "topics"]
     assert views_of(monkeypatch, X - 1)["plain"] == ["plain", "uncentered", "homogeneous"]
     # On one scale standardizing changes nothing: one of the two views by distance would only echo the other.
     alike = X / X.std(axis=0)

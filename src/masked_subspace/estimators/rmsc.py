@@ -34,6 +34,7 @@ from masked_subspace.rounds.defaults import (
 )
 from masked_subspace.rounds.ensemble import Cut, Ensemble, Recipe
 from masked_subspace.rounds.judge import (
+    MODELS,
     Family,
     Way,
     agreement,
@@ -42,11 +43,12 @@ from masked_subspace.rounds.judge import (
     family_of,
     judged_ways,
     links_for,
+    votes_of_model,
     wider_links_for,
     yardsticks,
 )
 from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
-from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, voting
+from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, voting
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import VIEWS, Preparation, View, view_of
@@ -353,13 +355,15 @@ class RMSC(MaskedClusterer):
         distances = self._knows_only_samples() and not isinstance(X, SparseSamples)
 
         def permitted(view: View) -> bool:
+            if view.words:
+                return self._knows_only_samples()
             return (self.center or not view.center) and (distances or not view.by_distance)
 
         return _Seen(X, families_of(X, recipe, evidence, task.events, permitted=permitted))
 
     def _ensemble(self, task: Task, views: Sequence[View], taken: Way | None, choices: list[Record]) -> Fit:
         """Members of these views; the first ballot is the judge's where it saw all samples."""
-        mixture = taken.name if taken is not None and taken.name in MIXTURES else None
+        model = taken.name if taken is not None and taken.name in MODELS else None
         way = taken if taken is not None and len(task.X) == len(taken.ballot.votes[0]) else None
         cleaned, outliers = self._without_outliers(task)
         X, recipe = cleaned, self._recipe(len(cleaned), task.seed)
@@ -371,14 +375,14 @@ class RMSC(MaskedClusterer):
         rows = preparation.apply(X)
         refuse_vanished(rows)
         if way is not None and outliers is None and self.init is None and not task.hard:
-            ballot = way.ballot if mixture else way.ensemble.widened(way.ballot, self._wider_links(len(X)))
+            ballot = way.ballot if model else way.ensemble.widened(way.ballot, self._wider_links(len(X)))
             ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
         else:
             if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
                 recipe = replace(recipe, n_members=None, links=(*recipe.links, *self._wider_links(len(X))))
             ensemble, way = Ensemble.of(recipe, X, views, task.evidence(rows), one_setting=one_setting), None
-            if mixture:
-                votes = mixture_votes(X, self.n_clusters_, mixture, task.seed)
+            if model:
+                votes = votes_of_model(model, X, rows, self.n_clusters_, task.seed)
                 ensemble, ballot = voting(ensemble, ensemble.represent(1, None, task.events), votes)
                 ensemble = replace(ensemble, first_ballot=ballot)
         mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")

@@ -23,9 +23,10 @@ _MODULARITY = (
     (0.3, FAIR, "overlap in the graph"),
     (-1.0, POOR, "are hardly apart in the graph"),
 )
-_MIXTURE_WORDS = {
+_MODEL_WORDS = {
     "mixture": "the vote of Gaussian mixtures",
     "shared-mixture": "the vote of Gaussian mixtures of one shape",
+    "topics": "the vote along the topics of its words",
 }
 _CLOSE = 0.02  # scores nearer than this are called a tie
 _RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
@@ -196,8 +197,8 @@ def _way(choice: RecordView, short: bool = False) -> str:
         parts = [f"{key} {choice[key]}" for key in ("view", "cut", "links") if choice.get(key) is not None]
         return ", ".join(parts) or "the way"
     name, views = str(choice["way"]), [str(view) for view in choice.get("views", ())]
-    if name in _MIXTURE_WORDS:
-        text = _MIXTURE_WORDS[name]
+    if name in _MODEL_WORDS:
+        text = _MODEL_WORDS[name]
     elif len(views) < 2:
         text = f"view {views[0] if views else name}"
     else:

@@ -2,8 +2,8 @@
 
 Faces want their principal directions evened out, digits do not; pixel values are often better on a square-root scale;
 tables want their features on one scale and an affine model; motions want no centring and a constant column; clouds of
-points want their distances. Which view suits the data is decided without labels (rounds/judge.py). A new view is one
-line here.
+points want their distances; word counts want weights that tell words apart. Which view suits the data is decided
+without labels (rounds/judge.py). A new view is one line here.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray
 
 HALF = 0.5
+# Word counts have at least so many zeros, of digits four pixels in five are black; fewer features are those of a table.
+_ZEROS_OF_WORDS, _LEAST_WORDS = 0.9, 21
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,12 @@ class View:
     constant: float = 1.0  # the constant column's length, in mean rows
     whitening: float = 0.0
     low_rank: bool = False
+    words: bool = False  # weights of words and their leading topics in place of all that (rows/words.py)
     by_distance: bool = False  # RMSC links a sample to its nearest here, in place of those that rebuild it
 
     def suits(self, *, nonnegative: bool) -> bool:
         """Whether data of this kind can be seen so."""
-        return nonnegative or not self.root
+        return nonnegative or not (self.root or self.words)
 
 
 _ALL = (
@@ -54,6 +57,7 @@ _ALL = (
     # Beside a long constant column the angle between unit rows is their distance.
     View("distance", lift=True, constant=3.0, by_distance=True),
     View("distance-standardized", standardize=True, lift=True, constant=3.0, by_distance=True),
+    View("topics", center=False, words=True, by_distance=True),
     View("low-rank", center=False, lift=True, whitening=1.0, low_rank=True),
 )
 VIEWS: dict[str, View] = {view.name: view for view in _ALL}
@@ -70,6 +74,15 @@ def view_of(spec: float | str, *, center: bool) -> View:
         return replace(view, center=view.center and center) if spec in ("plain", "root", "whitened") else view
     power = float(spec)
     return View("plain" if power == 0 else f"whitened {power:g}", center=center, whitening=power)
+
+
+def like_words(X: FloatArray | SparseSamples) -> bool:
+    """Whether samples look like counts of words: no entry below 0, nine in ten of them 0."""
+    if X.shape[1] < _LEAST_WORDS or X.min() < 0:
+        return False
+    stored = X.matrix.nnz if isinstance(X, SparseSamples) else int(np.count_nonzero(X))
+    size = X.shape[0] * X.shape[1]
+    return stored > 0 and size - stored >= _ZEROS_OF_WORDS * size
 
 
 @dataclass(frozen=True)
@@ -90,6 +103,10 @@ class Preparation:
     @classmethod
     def learn(cls, X: FloatArray, view: View, *, normalize: bool = True, directions: int | None = None) -> Preparation:
         """`directions` bounds how many principal directions a whitened view keeps."""
+        if view.words:
+            from masked_subspace.rows.words import learn_topics
+
+            return learn_topics(X, view, normalize=normalize, directions=directions)
         if isinstance(X, SparseSamples):
             from masked_subspace.rows.sparse_preparation import learn_sparse
 
