@@ -355,9 +355,8 @@ class RMSC(MaskedClusterer):
         distances = self._knows_only_samples() and not isinstance(X, SparseSamples)
 
         def permitted(view: View) -> bool:
-            if view.words:
-                return self._knows_only_samples()
-            return (self.center or not view.center) and (distances or not view.by_distance)
+            usual = (self.center or not view.center) and (distances or not view.by_distance)
+            return self._knows_only_samples() if view.words else usual
 
         return _Seen(X, families_of(X, recipe, evidence, task.events, permitted=permitted))
 
