@@ -25,15 +25,19 @@ test: $(VENV)/.test
 
 # The numerical parts as other CPUs compute them: BLAS kernels by name, numba's code for any x86-64, numpy without
 # AVX-512, one thread and two. NUMBA_CACHE_DIR keeps that code apart from this machine's. Kernels whose instructions this
-# machine does not have (SkylakeX without AVX-512) are named and passed over.
+# machine does not have (SkylakeX without AVX-512) are named and passed over, and so is a name for which this OpenBLAS has
+# the kernels of another (Zen those of Haswell): they are tested once.
 CPUS ?= Prescott Nehalem Haswell Zen SkylakeX
+CPU_THREADS ?= 1 2
 CPU_TESTS ?= tests/_common tests/baselines tests/estimators tests/represent tests/label
 test-cpus: $(VENV)/.test
-	for cpu in $(CPUS); do \
-	OPENBLAS_CORETYPE=$$cpu $(BIN)/python -c "import numpy as np; np.ones((300, 300)) @ np.eye(300)" || \
+	tested=""; for cpu in $(CPUS); do \
+	kernels=$$(OPENBLAS_CORETYPE=$$cpu $(BIN)/python benchmarks/robustness/blas_kernels.py) || \
 	{ echo "== $$cpu: not tested, this machine cannot run its kernels"; continue; }; \
-	for threads in 1 2; do \
-	echo "== $$cpu, $$threads threads"; \
+	case " $$tested " in *" $$kernels "*) echo "== $$cpu: the kernels of $$kernels, tested above"; continue;; esac; \
+	tested="$$tested $$kernels"; \
+	for threads in $(CPU_THREADS); do \
+	echo "== $$cpu ($$kernels), $$threads threads"; \
 	OPENBLAS_CORETYPE=$$cpu NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR=.cache/numba-generic \
 	NPY_DISABLE_CPU_FEATURES="AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL" \
 	OMP_NUM_THREADS=$$threads OPENBLAS_NUM_THREADS=$$threads \

@@ -162,9 +162,9 @@ def test_small_pieces_are_found_across_blocks() -> None:
     W = csr_array(chain.tocsr())
     W.eliminate_zeros()
     W = csr_array(W + W.T)
-    for n_clusters in (2, 3, 5):
-        flags = np.concatenate(WORKERS.fetch(placed_samples(in_blocks(W, [0, 250, 805, 1200]), n_clusters)))
-        np.testing.assert_array_equal(flags, large_pieces(W, n_clusters))
+    for n_clusters, most in ((2, 8), (2, 2), (3, 3), (4, 1), (5, 5)):
+        flags = np.concatenate(WORKERS.fetch(placed_samples(in_blocks(W, [0, 250, 805, 1200]), n_clusters, most)))
+        np.testing.assert_array_equal(flags, large_pieces(W, n_clusters, most))
 
 
 def test_k_means_in_blocks() -> None:

@@ -64,10 +64,25 @@ def test_the_largest_entry_of_an_eigenvector_is_positive(n):
 def test_a_piece_counts_from_a_tenth_of_the_mean_cluster(small, kept):
     """60 samples and two clusters: the limit is 3 samples."""
     W = csr_array(block_diag([clique(30), clique(30 - small), clique(small)]))
-    large = large_pieces(W, 2)
+    large = large_pieces(W, 2, most=3)
     assert large[:57].all()
     assert large[-small:].all() == kept
-    assert large_pieces(W, 3).all()
+    assert large_pieces(W, 3, most=3).all()
+
+
+def test_with_more_pieces_than_vectors_the_largest_carry_them_and_of_equal_ones_the_first():
+    W = csr_array(block_diag([clique(9), clique(12), clique(10), clique(9), clique(10)]))
+    placed = np.repeat([False, True, True, False, True], [9, 12, 10, 9, 10])
+    np.testing.assert_array_equal(large_pieces(W, 2, most=3), placed)
+    assert large_pieces(W, 2, most=4)[:9].all()
+    assert not large_pieces(W, 2, most=4)[31:40].any()
+    embedding = spectral_embedding(W, 3, None, seed=0)
+    np.testing.assert_array_equal(embedding.placed, placed)
+    # Unit rows: the same inside a piece, at right angles between pieces.
+    rows, piece = embedding.vectors[placed], np.repeat([0, 1, 2], [12, 10, 10])
+    np.testing.assert_allclose(rows @ rows.T, np.equal.outer(piece, piece), atol=1e-9)
+    # Soft weights look at 4K vectors, so that every piece has its own.
+    assert spectral_embedding(W, 3, "auto", seed=0).placed.all()
 
 
 def test_normalized_graph_is_its_formula_and_keeps_empty_rows():

@@ -133,9 +133,9 @@ class SoftS3C(BilevelClustering):
 
     Notes
     -----
-    Where the graph of a round falls into more pieces than clusters, its leading eigenvectors are not unique, rounding
-    chooses among them, and the rounds that follow amplify that: permuted rows may then get another partition (wine,
-    standard settings: adjusted Rand index .36).
+    Where the graph of a round falls into more pieces than clusters, the K largest pieces have an eigenvector each and
+    q is 0 in the others. Any mixture of the pieces' vectors would do for the eigenvalues; rounding chose one, and the
+    rounds amplified it.
 
     References
     ----------

@@ -12,7 +12,7 @@ from masked_subspace.distributed.graph import BlockGraph, GraphBlock, small_grap
 from masked_subspace.distributed.tasks import Result, task
 
 
-def placed_samples(graph: BlockGraph, n_clusters: int) -> list[Result]:
+def placed_samples(graph: BlockGraph, n_clusters: int, most: int) -> list[Result]:
     """For each part which of its samples lie in pieces large enough to carry an eigenvector (see `large_pieces`)."""
     inner = [task(inner_pieces)(block) for block in graph.blocks]
     sizes = [task(np.bincount)(one) for one in inner]
@@ -21,7 +21,7 @@ def placed_samples(graph: BlockGraph, n_clusters: int) -> list[Result]:
     summaries = [
         task(summarized)(block, groups[p], graph.halo_values(groups, p)) for p, block in enumerate(graph.blocks)
     ]
-    large = task(large_groups)(sizes, summaries, n_clusters)
+    large = task(large_groups)(sizes, summaries, n_clusters, most)
     return [task(take_flags)(one, large) for one in groups]
 
 
@@ -44,15 +44,17 @@ def numbered(inner: IntArray, firsts: list[int], part: int) -> IntArray:
 
 
 def large_groups(
-    sizes: list[IntArray], summaries: list[tuple[IntArray, IntArray, FloatArray]], n_clusters: int
+    sizes: list[IntArray], summaries: list[tuple[IntArray, IntArray, FloatArray]], n_clusters: int, most: int
 ) -> BoolArray:
     """Which of the numbered inner pieces belong to a piece of the whole graph that is large enough."""
+    from masked_subspace.label.graph import large_enough
+
     size = np.concatenate(sizes)
     n_pieces, piece = connected_components(small_graph(summaries, len(size)), directed=False)
     if n_pieces <= n_clusters:
         return np.ones(len(size), dtype=bool)
     whole = np.bincount(piece, size, minlength=n_pieces)
-    large: BoolArray = (whole >= min(0.1 * size.sum() / n_clusters, whole.max()))[piece]
+    large: BoolArray = large_enough(whole, n_clusters, most)[piece]
     return large
 
 

@@ -34,9 +34,9 @@ def spectral_cut(
     seed: int,
 ) -> tuple[list[Result], list[Result]]:
     """Labels of each part, and which of its samples have one (the others follow their nearest)."""
-    placed = workers.keep(placed_samples(graph, n_clusters))
-    counts = [task(count_true)(flags) for flags in placed]
-    wanted, *counted = workers.fetch([task(vectors_wanted)(n_components, n_clusters), *counts])
+    wanted = workers.fetch([task(vectors_wanted)(n_components, n_clusters)])[0]
+    placed = workers.keep(placed_samples(graph, n_clusters, max(wanted, n_clusters)))
+    counted = workers.fetch([task(count_true)(flags) for flags in placed])
     n_placed = sum(counted)
     if n_placed < max(n_clusters, 0.5 * graph.n_samples):
         # Most samples are isolated: the rows themselves say more than the graph does.

@@ -213,10 +213,10 @@ def spectral_embedding(
 
     `n_components` is their number (None: K). `"auto"` weights up to 4K of them by λ^t, see `diffusion_weights`.
     """
-    placed = large_pieces(W, n_clusters)
-    graph = W if placed.all() else csr_array(W[placed][:, placed])
     auto = n_components == "auto"
     wanted = vectors_to_weigh(n_clusters) if auto else int(n_components or n_clusters)
+    placed = large_pieces(W, n_clusters, most=max(wanted, n_clusters))
+    graph = W if placed.all() else csr_array(W[placed][:, placed])
     values, vectors = leading_eigenpairs(
         normalized_graph(graph),
         min(wanted, graph.shape[0]),
@@ -232,17 +232,24 @@ def spectral_embedding(
     return Embedding(rows, values, placed & (np.abs(rows).max(axis=1) > 0))
 
 
-def large_pieces(W: csr_array, n_clusters: int) -> BoolArray:
-    """Which samples lie in pieces large enough to matter.
-
-    With no more pieces than clusters, all do. Otherwise pieces below a tenth of the mean cluster size would each claim
-    an eigenvector (value 1) and leave none for the structure of the large ones.
-    """
+def large_pieces(W: csr_array, n_clusters: int, most: int) -> BoolArray:
+    """Which samples lie in pieces large enough to matter; with no more pieces than clusters, all do."""
     n_pieces, piece = connected_components(W, directed=False)
     if n_pieces <= n_clusters:
         return np.ones(W.shape[0], dtype=bool)
-    size = np.bincount(piece, minlength=n_pieces)
-    large: BoolArray = (size >= min(0.1 * W.shape[0] / n_clusters, size.max()))[piece]
+    large: BoolArray = large_enough(np.bincount(piece, minlength=n_pieces), n_clusters, most)[piece]
+    return large
+
+
+def large_enough(size: IntArray, n_clusters: int, most: int) -> BoolArray:
+    """Which of more pieces than clusters carry an eigenvector, by how many samples they have.
+
+    Pieces below a tenth of the mean cluster size would each claim one (value 1) and leave none for the structure of
+    the large ones. Where more than `most` are left, `most` of their vectors could be any mixture of all, and rounding
+    would choose it: the largest are taken, of equal ones the first.
+    """
+    large: BoolArray = size >= min(0.1 * size.sum() / n_clusters, size.max())
+    large[np.argsort(-size, kind="stable")[most:]] = False
     return large
 
 
