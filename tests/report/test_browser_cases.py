@@ -231,10 +231,12 @@ def test_nothing_to_paste_is_cut_off_and_long_names_leave_room(browser, pages):
 
 
 def test_a_graph_without_iterations_is_said_so(browser, tmp_path):
-    record = {"objective": 0.0, "objective_trace": [0.0], "n_iter": 1, "converged": True}
+    record = {"objective": 0.0, "objective_trace": [0.0], "n_iter": 1, "converged": True, "seconds": 0.5}
     write_report(ReportContent("Direct", runs=(grouped(30, 2, history=(record,)),)), tmp_path / "a.html")
     with opened(browser, tmp_path / "a.html", "desktop") as tab:
         said = tab.locator("#convergence-text").inner_text()
+        columns = [one.strip(" ↕↑↓\n") for one in tab.locator("#history thead th").all_inner_texts()]
+    assert columns == ["round", "seconds"]  # no column of zeros
     assert said == "The graph was computed directly, without iterations."
 
 

@@ -87,6 +87,16 @@ def test_the_footer_knows_version_date_and_command():
     assert made["created"].endswith("UTC")
 
 
+def test_advice_is_in_the_words_of_whoever_made_the_page():
+    run = small_run(np.zeros(5, dtype=int))
+    by_python, by_command = (
+        payload(ReportContent("t", runs=(run,), command=command))["runs"][0]["verdict"]["next"][0]
+        for command in ("", "masked-subspace cluster a.csv -k 1")
+    )
+    assert by_python.endswith('with n_clusters="auto".')
+    assert by_command.endswith("with --clusters auto.")
+
+
 def test_rounds_are_drawn_on_the_scale_of_the_last():
     """Links of round 1 are half as strong as those of the last: on a scale of their own they would look the same."""
     run = small_run(np.repeat([0, 1], 10))

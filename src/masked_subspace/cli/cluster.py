@@ -26,22 +26,13 @@ from masked_subspace.inputs.text import counted
 from masked_subspace.registry import resolve
 from masked_subspace.report import ReportContent, render, run_from_estimator
 from masked_subspace.report.archive import save_run
-from masked_subspace.report.verdict import verdict
+from masked_subspace.report.verdict import as_options, verdict
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
 
 _UNLIKE = 50  # so many times the smallest standard deviation, and the largest one decides alone
-
-# What the report advises in the words of Python, in those of the command.
-_AS_OPTIONS = {
-    'n_clusters="auto"': "--clusters auto",
-    "min_certainty": "--set min_certainty",
-    "(must_link, cannot_link)": "(--pairs)",
-    "random_state": "--seed",
-    "another view": "another --set view",
-}
 
 
 @dataclass(frozen=True)
@@ -240,7 +231,5 @@ def _tell(job: _Job, content: ReportContent, words: Record, files: list[Path]) -
     for warning in fitted.warnings:
         say(options, f"note: {warning}")
     for step in words["next"]:
-        for name, option in _AS_OPTIONS.items():
-            step = step.replace(name, option)
-        say(options, f"next: {step}")
+        say(options, f"next: {as_options(step)}")
     say(options, "\n" + "\n".join(f"wrote {path}" for path in files))

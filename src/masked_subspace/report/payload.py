@@ -16,7 +16,7 @@ from masked_subspace.report.palette import UNASSIGNED_COLOUR, class_look, cluste
 from masked_subspace.report.pictures import subspace_panel
 from masked_subspace.report.png import data_uri, sprite_sheet
 from masked_subspace.report.record import ReportContent, Run, Table
-from masked_subspace.report.verdict import verdict
+from masked_subspace.report.verdict import as_options, verdict
 
 MAX_POINTS = 60_000
 MAX_AXES_VALUES = 240_000
@@ -103,13 +103,19 @@ def _run(run: Run, certain: Record, content: ReportContent) -> Record:
         "n_links": int(run.affinity.nnz // 2),
         "graph_kind": run.graph_kind,
         "structure": run.structure,
-        "verdict": finite(verdict(run, content.runs)),
+        "verdict": finite(_verdict(run, content)),
         "choices": finite(list(run.choices)),
         "n_clusters_scores": finite(list(run.n_clusters_scores)),
         "n_clusters_candidates": list(run.n_clusters_candidates),
         "profiles": finite(list(run.profiles)),
         "subspaces": subspace_panel(run, content.images),
     }
+
+
+def _verdict(run: Run, content: ReportContent) -> Record:
+    """What was found; the advice in the words of the command, where one made the page."""
+    found = verdict(run, content.runs)
+    return {**found, "next": [as_options(step) for step in found["next"]]} if content.command else found
 
 
 def _next_clusters(run: Run, clusters: Array, codes: Array) -> Array:

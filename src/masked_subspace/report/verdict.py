@@ -28,6 +28,14 @@ _MODEL_WORDS = {
     "shared-mixture": "the vote of Gaussian mixtures of one shape",
     "topics": "the vote along the topics of its words",
 }
+# What is advised in the words of Python, in those of the command.
+_AS_OPTIONS = {
+    'n_clusters="auto"': "--clusters auto",
+    "min_certainty": "--set min_certainty",
+    "(must_link, cannot_link)": "(--pairs)",
+    "random_state": "--seed",
+    "another view": "another --set view",
+}
 _CLOSE = 0.02  # scores nearer than this are called a tie
 _RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
 _UNSURE = 0.5  # a mean certainty below this makes a cluster doubtful
@@ -74,6 +82,13 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
         "points": [point for point in points if point["text"]],
         "next": _next_steps(run, tone, facts_of, names),
     }
+
+
+def as_options(step: str) -> str:
+    """An advice in the words of the command."""
+    for name, option in _AS_OPTIONS.items():
+        step = step.replace(name, option)
+    return step
 
 
 def _point(title: str, text: str) -> Record:

@@ -31,6 +31,9 @@ function apart(value, other) {
 
 const told = ['objective', 'mask_change', 'member_agreement', 'sparsity', 'n_iter', 'seconds'];
 
+// What only iterations have; a graph in closed form stores zeros there.
+const iterated = ['objective', 'n_iter', 'converged', 'stopping_value', 'mask_residual', 'sparsity_residual', 'sparsity'];
+
 function drawConvergence(run) {
   const history = run.history;
   const keys = [...new Set(history.flatMap((record) => Object.keys(record)))];
@@ -48,11 +51,11 @@ function drawConvergence(run) {
     }
   }
   $('curves').replaceChildren(...figures);
-  const flat = (value) => value === null || value === undefined || typeof value !== 'object';
-  const columns = keys.filter((key) => key !== 'round' && history.every((record) => flat(record[key])) && history.some((record) => record[key] !== null));
-  const rows = history.map((record, k) => [k + 1, ...columns.map((key) => (record[key] === undefined ? null : record[key]))]);
   // Links by distance and low rank have closed forms: their records say one step and an objective of 0.
   const direct = last.n_iter === 1 && last.objective === 0;
+  const flat = (value) => value === null || value === undefined || typeof value !== 'object';
+  const columns = keys.filter((key) => key !== 'round' && !(direct && iterated.includes(key)) && history.every((record) => flat(record[key])) && history.some((record) => record[key] !== null));
+  const rows = history.map((record, k) => [k + 1, ...columns.map((key) => (record[key] === undefined ? null : record[key]))]);
   const ended = direct ? 'The graph was computed directly, without iterations.' : last.converged === true ? `The last round met its tolerance after ${last.n_iter} iterations.` : last.converged === false ? 'The last round stopped before its tolerance was met: raise max_iter.' : '';
   const rises = !direct && keys.some((key) => key === 'objective_trace') ? ' The objective may rise on the way and is not a sign of failure: the penalty grows at every iteration (a continuation), so each value belongs to another problem.' : '';
   $('convergence-text').textContent = ended + rises;
