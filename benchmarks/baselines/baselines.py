@@ -255,11 +255,16 @@ def set_table(records: list[dict[str, Any]], name: str) -> list[str]:
             for setting in settings
             if method in setting.methods()
         }
-        tried = [f"{described}: {one[0]}" for described, one in found.items() if one[2]]
+        tried = [f"| {method} | {described} | {one[0]} |" for described, one in found.items() if one[2]]
         if len(tried) > 1:
-            tries.append(f"- {method}: " + "; ".join(tried))
-    heading = ["", "Everything tried, accuracy with the published graph:", ""]
-    return lines + heading + tries if tries else lines
+            tries += tried
+    return lines + ["", *folded("Everything tried, accuracy with the published graph", tries)] if tries else lines
+
+
+def folded(title: str, rows: list[str]) -> list[str]:
+    """A table that a reader unfolds."""
+    head = ["<details>", f"<summary>{title}</summary>", "", "| method | setting | ACC |", "|---|---|---|"]
+    return [*head, *rows, "", "</details>"]
 
 
 def write_table(arguments: argparse.Namespace) -> None:
