@@ -32,6 +32,7 @@ PINNED = {
     "ids, texts and labels are no features, and every role is said and stored": [
         "inputs/test_columns.py::test_ids_texts_and_labels_are_no_features_and_all_of_it_is_said",
         "inputs/test_columns.py::test_columns_that_number_rows_are_ids",
+        "inputs/test_columns.py::test_a_column_named_like_labels_is_the_truth_only_if_it_can_be",
         "inputs/test_columns.py::test_names_that_repeat_are_not_names",
         "inputs/test_columns.py::test_parquet_columns_have_roles_too",
         "cli/test_doing.py::test_roles_are_printed_and_stored",

@@ -49,6 +49,25 @@ def test_ids_texts_and_labels_are_no_features_and_all_of_it_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("make", "role"),
+    [
+        (lambda i: f"{0.37 * i + 0.01:.2f}", "feature"),  # a coordinate
+        (lambda i: f"{(i % 4) / 2}", "feature"),  # fractions that repeat
+        (lambda i: i % 3, "truth"),
+        (lambda i: f"{i % 3}.0", "truth"),
+        (lambda i: "ab"[i % 2], "truth"),
+        (lambda i: f"cell {i}", "name"),
+    ],
+)
+def test_a_column_named_like_labels_is_the_truth_only_if_it_can_be(tmp_path, make, role):
+    samples = read_samples(write(tmp_path / "a.csv", a_table(y=make)))
+    assert roles(samples)["y"] == role
+    told = any("y: has fractions, so it is a measurement and no class" in note for note in samples.notes)
+    assert told == (role == "feature")
+    assert roles(read_samples(tmp_path / "a.csv", label_column="y"))["y"] == "truth"  # asked for
+
+
+@pytest.mark.parametrize(
     ("name", "make", "role"),
     [
         ("patient_id", lambda i: i % 7, "ignored"),

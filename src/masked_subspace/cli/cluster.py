@@ -219,6 +219,9 @@ def _tell(job: _Job, content: ReportContent, words: Record, files: list[Path]) -
         again = f" ({counted(known['repeated'], 'line')} repeated another)" if known["repeated"] else ""
         say(options, f"known pairs used: {known['must']} must, {known['cannot']} cannot{again}; "
             f"kept: {known['must_kept']} must, {known['cannot_kept']} cannot")  # fmt: skip
+        lost = known["must"] + known["cannot"] > known["must_kept"] + known["cannot_kept"]
+        if lost and getattr(fitted.estimator, "constraints", None) == "soft":
+            say(options, "soft pairs are evidence and can be overruled; --set constraints=hard keeps every one")
     sizes = np.bincount(one.labels[one.labels >= 0])
     sure = [f"{one.certainty[one.labels == k].mean():.2f}" if size else "–" for k, size in enumerate(sizes)]
     shown = [(k, int(size), sure[k]) for k, size in enumerate(sizes)][:40]

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 
 from masked_subspace._common.types import BoolArray, Matrix
 from masked_subspace.inputs.samples import InputError, Samples
-from masked_subspace.inputs.text import listed
+from masked_subspace.inputs.text import counted, listed
 
 
 def without_missing(samples: Samples, shown: str, impute: str = "none", missing: str = "error") -> Samples:
@@ -62,6 +62,7 @@ def _without_rows(samples: Samples, gone: BoolArray, said: str, shown: str) -> S
         raise InputError(f"{shown}: {len(rows)} rows have no missing value; --impute median keeps all of them")
     of = samples.rows or range(samples.n_samples)
     left_out = [str(of[row]) for row in np.flatnonzero(gone)]
+    they_are = f"{counted(len(left_out), 'row')} {'is' if len(left_out) == 1 else 'are'}"
     numbers = tuple(int(of[row]) for row in rows)
     target, class_names = samples.target, samples.class_names
     return replace(
@@ -71,7 +72,7 @@ def _without_rows(samples: Samples, gone: BoolArray, said: str, shown: str) -> S
         target=None if target is None else target[rows],
         class_names=class_names,
         rows=numbers,
-        notes=(*samples.notes, f"{said}; {len(left_out)} rows are left out: {listed(left_out, 10)}"),
+        notes=(*samples.notes, f"{said}; {they_are} left out: {listed(left_out, 10)}"),
     )
 
 

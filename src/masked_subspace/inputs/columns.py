@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace.inputs.samples import LABEL_NAMES, Column, InputError, ReadOptions
-from masked_subspace.inputs.text import clean_text, listed
+from masked_subspace.inputs.text import clean_text, counted, listed
 
 _ID_NAME = re.compile(r"(^|.*[_\-. ])(id|ids|uuid|guid|key|index|idx|rownum|row|nr|no)$|unnamed: 0", re.IGNORECASE)
 _ID_CAMEL = re.compile(r".*[a-z]I[dD]$")
@@ -28,6 +28,7 @@ class Facts:
     missing: int = 0
     empty: bool = False
     remark: str = ""  # what else a person should know about it
+    fraction: bool = False  # some value is a number with a fraction
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def assign(facts: Sequence[Facts], n_rows: int, options: ReadOptions, shown: str
     known = [one.name for one in facts]
     asked = _chosen(options.features, known, "--features", shown)
     dropped = set(_chosen(options.drop, known, "--drop", shown))
-    labels = _labels(known, options, shown, dropped | set(asked))
+    labels = _labels(facts, n_rows, options, shown, dropped | set(asked))
     names = _position(options.name_column, known, "--name-column", shown)
     taken = {labels, names} | dropped
     why: dict[int, str] = dict.fromkeys(dropped, "left out (--drop)")
@@ -112,7 +113,7 @@ def _story(
         elif index == names:
             role, reason = "name", "asked for" if options.name_column else "all values differ"
         elif index in set(features):
-            role, reason = "feature", one.remark
+            role, reason = "feature", "; ".join(filter(None, (one.remark, _no_class(one))))
         else:
             role, reason = "ignored", why[index]
         columns.append(Column(one.name, role, reason, one.missing))
@@ -144,17 +145,31 @@ def _no_column(name: str, known: Sequence[str], option: str, shown: str) -> Inpu
     return InputError(f"{shown} has no column {clean_text(name)!r} ({option}){hint}; it has {listed(list(known), 20)}")
 
 
-def _labels(known: Sequence[str], options: ReadOptions, shown: str, taken: set[int]) -> int | None:
+def _labels(facts: Sequence[Facts], n_rows: int, options: ReadOptions, shown: str, taken: set[int]) -> int | None:
+    """The column asked for, else the first of a usual name that can hold classes: not fractions, not all different."""
     if options.label_column is not None:
-        return _position(options.label_column, known, "--label-column", shown)
-    usual = (index for index, name in enumerate(known) if name.strip().lower() in LABEL_NAMES and index not in taken)
-    return next(usual, None)
+        return _position(options.label_column, [one.name for one in facts], "--label-column", shown)
+    for index, one in enumerate(facts):
+        differs = one.distinct and n_rows >= _FEW_ROWS
+        if _named_like_labels(one) and index not in taken and not one.fraction and not differs:
+            return index
+    return None
+
+
+def _named_like_labels(one: Facts) -> bool:
+    return one.name.strip().lower() in LABEL_NAMES
+
+
+def _no_class(one: Facts) -> str:
+    if not (one.fraction and _named_like_labels(one)):
+        return ""
+    return "has fractions, so it is a measurement and no class (--drop leaves it out)"
 
 
 def notes_on(columns: Sequence[Column]) -> tuple[str, ...]:
     """The roles in a few lines: features together, every other column by itself."""
     features = [one for one in columns if one.role == "feature"]
-    lines = [f"{len(features)} features: {listed([one.name for one in features], 8)}"]
+    lines = [f"{counted(len(features), 'feature')}: {listed([one.name for one in features], 8)}"]
     remarks: dict[str, list[str]] = {}
     for one in features:
         if one.why:

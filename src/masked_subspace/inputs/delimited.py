@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ _TRIED_ROWS = 20
 _MOSTLY = 0.8  # a column with so many numbers is meant as numbers: a text in it is an error, not a reason to drop it
 
 
+_FRACTION = re.compile(r"[.,]\d*[1-9]\d*([eE]|\s*$)")  # 0.5 and 1,25e3, not 2.0
+
+
 @dataclass
 class _Scan:
     """One column as it is read: counts of the ways to read its cells, and whether its values repeat."""
@@ -33,6 +37,7 @@ class _Scan:
     low: int | None = None
     high: int | None = None
     whole: bool = True
+    fraction: bool = False
 
     def add(self, row: int, text: str) -> None:
         how = "plain" if text.isdigit() and text.isascii() else kind(text)
@@ -49,6 +54,8 @@ class _Scan:
                 self.seen = None
             else:
                 self.seen.add(text)
+        if not self.fraction and how in ("plain", "comma"):
+            self.fraction = _FRACTION.search(text) is not None
         if self.whole and how != "missing":
             self._add_whole(text)
 
@@ -215,6 +222,7 @@ def _facts(scan: _Scan, name: str, mark: str) -> Facts:
     return Facts(
         name, numeric, scan.seen is not None and not confused, scan.whole and span is not None, span,
         scan.of("missing"), empty=not scan.n_numbers and not scan.of("text"), remark=remark,
+        fraction=numeric and scan.fraction,
     )  # fmt: skip
 
 

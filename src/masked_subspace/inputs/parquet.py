@@ -53,7 +53,11 @@ def _facts(table: Table, index: int, types: ModuleType) -> Facts:
     remark = "" if numeric else other
     missing = int(column.null_count) + (int(np.isnan(_numbers(column)).sum()) if types.is_floating(kind) else 0)
     missing = min(missing, int(np.isnan(_numbers(column)).sum())) if types.is_floating(kind) else missing
-    return Facts(name, numeric, distinct, whole, span, missing, empty=column.null_count == len(column), remark=remark)
+    fraction = bool(types.is_floating(kind) and (np.nan_to_num(_numbers(column)) % 1 != 0).any())
+    return Facts(
+        name, numeric, distinct, whole, span, missing, empty=column.null_count == len(column), remark=remark,
+        fraction=fraction,
+    )  # fmt: skip
 
 
 def _numbers(column: ChunkedArray) -> Array:

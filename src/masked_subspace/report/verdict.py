@@ -278,12 +278,15 @@ def _doubts(facts: Mapping[str, ClusterFacts], names: Sequence[str]) -> list[str
         sentences.append(
             f"Clusters {one} and {other} are hard to tell apart: {share:.0%} of the links of {one} lead to {other}."
         )
-    for name in _blocks(facts)[:_NAMED]:
+    blocks = _blocks(facts)
+    for name in blocks[:_NAMED]:
         fact = facts[name]
         sentences.append(
             f"Cluster {name} looks like two blocks, of {fact.size - fact.smaller_part} and "
             f"{fact.smaller_part} samples, with {fact.between_parts:.1%} of the links between them."
         )
+    if len(blocks) > _NAMED:
+        sentences.append(f"So do {len(blocks) - _NAMED} more.")
     unsure = [name for name, fact in facts.items() if fact.certainty < _UNSURE]
     if unsure:
         sentences.append(f"Of low certainty: cluster {_listed(unsure, facts)}.")
@@ -330,7 +333,8 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
     elif split:
         more = n_clusters + len(split)
         many = "each" if len(split) > 1 else "clusters"
-        steps.append(f"Try {more} clusters: {', '.join(split[:_NAMED])} may be two {many}.")
+        rest = f" and {len(split) - _NAMED} more" if len(split) > _NAMED else ""
+        steps.append(f"Try {more} clusters: {', '.join(split[:_NAMED])}{rest} may be two {many}.")
     elif close and n_clusters > 2:
         steps.append(f"Try {n_clusters - 1} clusters, or {pairs} between clusters {close[0][0]} and {close[0][1]}.")
     others = [str(number) for number in run.n_clusters_candidates if number != n_clusters]
