@@ -102,7 +102,7 @@ def _run(run: Run, certain: Record, content: ReportContent) -> Record:
         "confusion": None if content.target is None else _confusion(codes, content.target),
         "n_links": int(run.affinity.nnz // 2),
         "graph_kind": run.graph_kind,
-        "structure": run.structure,
+        "structure": run.structure if len(clusters) > 1 else None,  # one cluster has nothing to agree on
         "verdict": finite(_verdict(run, content)),
         "choices": finite(list(run.choices)),
         "n_clusters_scores": finite(list(run.n_clusters_scores)),

@@ -175,7 +175,8 @@ def _which_way(run: Run) -> str:
         if gap is None:
             return f"{text}."
         return (
-            f"{text}: all samples together have a low rank, and its graph has a clear gap ({gap:.2f}) after K clusters."
+            f"{text}: all samples together have a low rank, and its graph has a clear gap ({gap:.2f}) after "
+            f"{len(np.unique(run.labels[run.labels >= 0]))} clusters."
         )
     others = [one for one in ranked if one is not taken]
     if not others:
