@@ -258,7 +258,7 @@ def set_table(records: list[dict[str, Any]], name: str) -> list[str]:
         tried = [f"| {method} | {described} | {one[0]} |" for described, one in found.items() if one[2]]
         if len(tried) > 1:
             tries += tried
-    return lines + ["", *folded("Everything tried, accuracy with the published graph", tries)] if tries else lines
+    return [*lines, "", *folded("Everything tried, accuracy with the published graph", tries)] if tries else lines
 
 
 def folded(title: str, rows: list[str]) -> list[str]:
