@@ -95,8 +95,11 @@ PARAMETERS: dict[str, Parameter] = {
     "view": Parameter(
         [Interval(Real, 0, 1, closed="both"), StrOptions({"auto", *VIEWS})],
         'float or {"auto", ' + ", ".join(f'"{name}"' for name in VIEWS) + "}",
-        'How rows are prepared; a number is a whitening power. With several members "auto" lets the judge choose among '
-        'families of views and says in `choices_` what it found; with one it is "plain".',
+        'How rows are prepared. "plain" centres them; "root" takes square roots first; "whitened" weakens strong '
+        'directions, a number by that power; "standardized" puts features on one scale; "lifted" and "homogeneous" add '
+        'a constant column; "uncentered…" and "homogeneous…" keep the mean; "distance…" links the nearest; "topics" is '
+        'for word counts; "low-rank" is a closed form, for motions. With several members "auto" lets the judge choose '
+        'among families of views and says in `choices_` what it found; with one it is "plain".',
     ),
     "affine": Parameter(
         ["boolean"],
