@@ -84,6 +84,15 @@ def test_the_unit_of_the_counts_does_not_matter():
     np.testing.assert_allclose(rows, scaled, atol=1e-10)
 
 
+def test_entries_that_are_no_counts_are_not_weighed_again():
+    X, _ = texts(n_samples=40, n_words=60)
+    X /= 3
+    words = np.log1p(X / np.median(X[X > 0]))
+    words /= np.linalg.norm(words, axis=1, keepdims=True)
+    rows = Preparation.learn(X, VIEWS["topics"]).apply(X)
+    np.testing.assert_allclose(rows @ rows.T, words @ words.T, atol=1e-8)
+
+
 def test_sparse_samples_and_arrays_have_the_same_rows():
     X, _ = texts()
     learnt = Preparation.learn(X, VIEWS["topics"])

@@ -4,8 +4,9 @@
 
 with u the median of the entries above 0 (1 for counts) and n_j the number of samples that have feature j: the usual
 logarithm of a count times the inverse document frequency (Salton & Buckley 1988). A word that stands everywhere says
-little, and a word said ten times is not ten words. Rows get unit length; their leading right singular directions are
-topics (latent semantic analysis, Deerwester et al. 1990).
+little, and a word said ten times is not ten words. Entries that are not whole numbers have been weighed before, as
+TF-IDF has: they keep the logarithm alone. Rows get unit length; their leading right singular directions are topics
+(latent semantic analysis, Deerwester et al. 1990).
 
 Arrays and sparse samples take the same path through the sparse form, which data with so many zeros have at less cost.
 """
@@ -54,7 +55,8 @@ def learn_topics(X: FloatArray | SparseSamples, view: View, *, normalize: bool, 
     positive = matrix.data[matrix.data > 0]
     unit = float(np.median(positive)) if len(positive) else 1.0
     counts = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])
-    weights = np.log((1 + matrix.shape[0]) / (1 + counts)) + 1
+    are_counts = bool((positive == np.round(positive)).all())
+    weights = np.log((1 + matrix.shape[0]) / (1 + counts)) + 1 if are_counts else np.ones(matrix.shape[1])
     words = weighted_words(matrix, unit, weights)
     return Topics(
         view, normalize, unit=unit, weights=weights, directions=leading_directions(words, directions or _TOPICS)
