@@ -67,7 +67,7 @@ def test_texts_are_told_apart_by_their_topics(form):
     X, y = texts()
     model = RMSC(4, random_state=0).fit(form(X))
     assert taken(model) == "topics"
-    assert {record["way"] for record in model.choices_} == {"topics", "plain", "whitened"}
+    assert {record["way"] for record in model.choices_} == {"topics", "plain"}
     assert clustering_accuracy(y, model.labels_) > 0.95
     assert model.structure_ > 0.5
     new, kinds = texts(n_samples=60)[0], texts(n_samples=60)[1]

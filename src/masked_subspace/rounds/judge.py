@@ -121,8 +121,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "near": ("distance-standardized", "distance"),
     TOPICS: (TOPICS,),
 }
-# On one scale, or by distances of counts, the rarest and the longest texts decide: .40 where topics have .87.
-_NOT_OF_WORDS = ("standardized", "near")
+# On one scale, evened out or by distances of counts, the rarest words and the longest texts decide: .40 to .65 where
+# topics have .87.
+_NOT_OF_WORDS = ("whitened", "standardized", "near")
 # Families whose votes come from models of the rows and not from cuts of their graphs.
 MODELS = (*MIXTURES, TOPICS)
 _INSTEAD_OF_ROOT = "uncentered"
