@@ -27,7 +27,7 @@ cloud (label/separation.py), which is 1 where clusters do not touch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -45,7 +45,7 @@ from masked_subspace.parallel.engine import ordered_map
 
 # θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
 _PRICE = 0.65
-_FLAT, _REACH = 0.05, 0.6
+_FLAT, _REACH = 0.05, 0.8
 # Families of views whose best score is this near to the best one's are averaged.
 _NEAR = 0.85
 # Numbers whose score is at least this near to the best, or less by so little, are looked at closely; so many at most.
@@ -124,37 +124,31 @@ def number_of_clusters(
     tried = sorted({*tried, *near})
     found, used = _averaged(searches, tried)
     records = [{"n_clusters": k, **_mean_record([one.records[k] for one in used])} for k in tried]
-    place = _shortlist(found)
-    listed = [tried[one] for one in place]
-    score = np.array([found[one] for one in place])
-    if samples:
-        predicted = [_prediction([look for one in used for look in one.looks], k, samples, seed) for k in listed]
-        score = (score + [shared.score for shared in predicted]) / 2
-        for shared, where in zip(predicted, place, strict=True):
-            records[where]["prediction"] = shared.agreement
-    for value, where in zip(score, place, strict=True):
-        records[where]["score"] = float(value)
-    taken = _coarsest(listed, score, [records[where]["agreement"] for where in place])
-    return Number(listed[taken], _candidates(listed, score, taken), records)
+    strengths: dict[int, float] = {}
+
+    def strength(place: int) -> float:
+        """How well the clusters of a number predict each other; computed where it is asked for."""
+        if place not in strengths:
+            looks = [look for one in used for look in one.looks]
+            strengths[place] = _prediction(looks, tried[place], samples, seed).agreement if samples else 0.0
+        return strengths[place]
+
+    taken = _coarsest(tried, found, strength) if samples else int(found.argmax())
+    for place, record in enumerate(records):
+        record["score"] = float(found[place])
+        if place in strengths:
+            record["prediction"] = strengths[place]
+    return Number(tried[taken], _candidates(tried, found, taken), records)
 
 
-def _coarsest(numbers: Sequence[int], score: FloatArray, agreement: Sequence[float]) -> int:
-    """Where the score is flat, the smallest number on which looks agree as well: finer clusters say nothing new."""
+def _coarsest(numbers: Sequence[int], score: FloatArray, strength: Callable[[int], float]) -> int:
+    """Where the score is flat, the smallest number whose clusters predict as well: finer ones say nothing new."""
     best = int(score.argmax())
     for place in range(best):
         near = numbers[place] >= _REACH * numbers[best] and score[place] >= score[best] - _FLAT * abs(score[best])
-        if near and agreement[place] >= agreement[best]:
+        if near and strength(place) >= strength(best):
             return place
     return best
-
-
-def _shortlist(score: FloatArray) -> list[int]:
-    """The numbers worth a closer look: the best scores, not all of one peak."""
-    good = np.flatnonzero(score >= score.max() - max((1 - _WORTH_A_LOOK) * abs(score.max()), _LITTLE))
-    ranked = good[np.argsort(-score[good], kind="stable")]
-    padded = np.concatenate([[-np.inf], score, [-np.inf]])
-    peaks = [one for one in ranked if score[one] >= padded[one] and score[one] >= padded[one + 2]]
-    return sorted([*peaks, *(one for one in ranked if one not in peaks)][:_SHORTLISTED])
 
 
 @dataclass(frozen=True)
