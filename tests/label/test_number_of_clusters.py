@@ -11,12 +11,12 @@ from masked_subspace.label.labeler import bounds_of
 from masked_subspace.label.modularity import ManyCuts, modularity_cut
 from masked_subspace.label.number_of_clusters import (
     _averaged,
+    _between_neighbours,
     _candidates,
     _coarsest,
     _first_numbers,
     _prediction,
     _Shared,
-    _shortlist,
     number_of_clusters,
     part_of_links,
 )
@@ -45,7 +45,7 @@ def test_what_is_shared_is_the_adjusted_mutual_information():
     assert found.agreement == pytest.approx(adjusted_mutual_info_score(a, b), abs=0.01)
     same = _Shared.of([(a, a)], rng)
     assert same.agreement == pytest.approx(1)
-    assert same.score == pytest.approx(0.35 * np.log(6), abs=0.02)
+    assert same.information == pytest.approx(np.log(6), abs=0.02)
     assert _Shared.of([(a, rng.permutation(a))], rng).agreement == pytest.approx(0, abs=0.01)
 
 
@@ -80,15 +80,31 @@ def test_clusters_that_are_in_one_place_do_not_predict():
     place = 9 * np.eye(30)[labels // 2]
     looks = [ManyCuts(part_of_links(links, rng), seed) for seed in (0, 1)]
     found = _prediction(looks, 4, [place + rng.normal(size=(160, 30))], seed=0)
-    assert found.agreement < 0.8
+    assert found < 0.8
     apart = 9 * np.eye(30)[labels]
-    assert _prediction(looks, 4, [apart + rng.normal(size=(160, 30))], seed=0).agreement > 0.95
+    assert _prediction(looks, 4, [apart + rng.normal(size=(160, 30))], seed=0) > 0.95
 
 
-def test_where_the_score_is_flat_the_coarser_number_is_taken_if_looks_agree_as_well():
+def test_where_the_score_is_flat_the_coarser_number_is_taken_if_it_predicts_as_well():
     score = np.array([0.99, 0.98, 0.97, 1.0])
-    assert _coarsest([4, 7, 8, 10], score, [0.9, 0.8, 0.9, 0.9]) == 2
-    assert _coarsest([9, 10], np.array([0.9, 1.0]), [0.9, 0.9]) == 1
+    predicted = {7: 0.9, 8: 0.8, 9: 0.9, 10: 0.9}
+    assert _coarsest([7, 8, 9, 10], score, [0.9] * 4, predicted.__getitem__) == 2
+    assert _coarsest([9, 10], np.array([0.94, 1.0]), [0.9] * 2, predicted.__getitem__) == 1
+    assert _coarsest([8, 10], np.array([0.99, 1.0]), [0.9] * 2, predicted.__getitem__) == 1
+
+
+def test_a_number_on_which_looks_agree_more_than_on_its_neighbours_stands():
+    score, predicted = np.array([0.99, 0.99, 1.0, 0.99]), dict.fromkeys([8, 9, 10, 11], 0.9)
+    assert _coarsest([8, 9, 10, 11], score, [0.9, 0.8, 0.81, 0.8], predicted.__getitem__) == 2
+    assert _coarsest([8, 9, 10, 11], score, [0.9, 0.8, 0.81, 0.82], predicted.__getitem__) == 0
+    assert _coarsest([8, 9, 10, 11], score, [0.9, 0.82, 0.81, 0.8], predicted.__getitem__) == 0
+
+
+def test_a_far_number_is_not_asked_what_it_predicts():
+    asked = []
+    score = np.array([0.99, 0.99, 0.99, 1.0])
+    assert _coarsest([4, 6, 9, 10], score, [0.9] * 4, lambda k: asked.append(k) or k) == 3
+    assert asked == [9, 10]
 
 
 def test_the_same_seed_gives_the_same_number_on_any_number_of_threads():
@@ -122,6 +138,15 @@ def test_numbers_that_are_tried():
     assert _first_numbers(30, 34)[0] == 30
 
 
+def test_near_the_best_all_numbers_are_tried_or_twelve_of_them():
+    assert _between_neighbours([2, 3, 4], 1) == []
+    assert _between_neighbours([21, 23, 26, 29], 2) == [24, 25, 27, 28]
+    near = _between_neighbours([91, 102, 115, 128], 2)
+    assert len(near) in (11, 12)
+    assert (near[0], near[-1]) == (104, 126)
+    assert np.diff(near).max() <= 4
+
+
 def test_candidates_differ_and_are_near_the_best():
     score = np.array([0.1, 0.95, 0.3, 1.0, 0.99, 0.2, 0.5, 0.92])
     assert _candidates([2, 3, 4, 20, 21, 25, 30, 40], score, 3) == [20, 3, 40]
@@ -139,15 +164,6 @@ def test_bounds(wanted, bounds):
 def test_a_range_that_is_none_is_refused(wrong):
     with pytest.raises(ValueError, match=r"a range is \(low, high\)"):
         bounds_of(wrong, 100)
-
-
-def test_the_shortlist_has_more_than_one_peak():
-    """Twelve numbers on the way up to the best would fill it; the second peak is worth more than the last of them."""
-    rising, valley, second = np.linspace(0.89, 1.0, 12), [0.5], [0.7]
-    listed = _shortlist(np.concatenate([rising, valley, second]))
-    assert 11 in listed
-    assert 13 in listed
-    assert len(listed) == 10
 
 
 def test_families_that_see_little_are_not_averaged():

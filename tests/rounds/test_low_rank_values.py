@@ -144,6 +144,17 @@ def test_the_number_of_motions_needs_twelve_features_unless_it_is_asked_for():
         assert number_of_low_rank(X, 2, 6, 0, only_if_low=False).n_clusters == 3
 
 
+def test_up_to_ten_subspaces_are_counted_by_the_gap_where_ten_planes_have_room():
+    assert number_of_low_rank(subspaces(8, 30, dim=2, ambient=19)[0], 2, 40, 0, only_if_low=True) is None
+    X, _ = subspaces(8, 30, dim=2, ambient=20)
+    found = number_of_low_rank(X, 2, 40, 0, only_if_low=True)
+    assert found.n_clusters == 8
+    assert [record["n_clusters"] for record in found.records] == list(range(2, 11))
+    within = number_of_low_rank(X, 4, 7, 0, only_if_low=False)
+    assert [record["n_clusters"] for record in within.records] == [4, 5, 6, 7]
+    assert number_of_low_rank(subspaces(4, 30, dim=2, ambient=20)[0], 2, 40, 0, only_if_low=True).n_clusters == 4
+
+
 def test_numbers_with_a_clear_gap_are_candidates_and_others_are_not():
     found = number_of_low_rank(subspaces(3, 40, dim=2, ambient=20, noise=0.3)[0], 2, 6, 0, only_if_low=False)
     gaps = {record["n_clusters"]: record["score"] for record in found.records}

@@ -11,10 +11,10 @@ place of the expectation). Splitting a cluster pays while more than the share θ
 split that each look makes elsewhere costs θ of its entropy. With K true clusters and perfect agreement the score is
 (1 − θ)(log K − E); fewer clusters lose entropy, more lose agreement.
 
-The best numbers are looked at closely: the same score is computed between the consensus of the looks and what its
-clusters, as affine subspaces of three quarters of the samples, predict for the rest, and the mean of both counts.
-Where that is flat, a smaller number is taken (down to .6 of the best, within 5 % of its score) if looks agree on it as
-well: finer clusters say nothing new there.
+A number on which looks agree more than on its neighbours stands. Otherwise the score may be flat, and a smaller number
+is taken: the smallest from .8 of the best on, within 5 % of its score, whose clusters predict each other as well. They
+do so as affine subspaces of three quarters of the samples, which tell the clusters of the rest; how well is the
+adjusted mutual information of both. Finer clusters say nothing new there.
 
 Clouds in few features are another matter: one cloud can be cut into any number of cells that are found again. Where
 views that see clouds (`Cells`) find most again, the number is that of the largest
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -45,11 +46,10 @@ from masked_subspace.parallel.engine import ordered_map
 
 # θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
 _PRICE = 0.65
+# Scores this much below the best one are as good, for numbers from this share of the best on.
 _FLAT, _REACH = 0.05, 0.8
 # Families of views whose best score is this near to the best one's are averaged.
 _NEAR = 0.85
-# Numbers whose score is at least this near to the best, or less by so little, are looked at closely; so many at most.
-_WORTH_A_LOOK, _LITTLE, _SHORTLISTED = 0.6, 0.15, 10
 # A prediction is made from three quarters of the samples: halves of small clusters do not fill their subspaces.
 _FOLDS = 4
 # Looks: random parts of the links of each view. A view alone is looked at more often.
@@ -58,8 +58,8 @@ _LINKS, _LINK_SHARE = 8, 0.5
 _ROUNDING = 1e-6
 # Pairs of looks that are compared.
 _MOST_PAIRS = 12
-# Every number up to here is tried; above, steps of 12 %, and then every number near the best.
-_EVERY_UP_TO, _STEP = 21, 1.12
+# Every number up to here is tried; above, steps of 12 %, and then at most so many near the best.
+_EVERY_UP_TO, _STEP, _NEAR_THE_BEST = 21, 1.12, 12
 # Halvings of the range of resolutions: cuts for the score need not be as exact as those that label.
 _HALVINGS = 11
 # Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
@@ -117,36 +117,35 @@ def number_of_clusters(
     clearest = int(np.argmax([max(one.score(k) for k in tried) for one in searches]))
     if cells is not None and clearest in cells.families:
         return _number_of_clouds(_averaged(searches, tried)[1], low, high, cells, seed, order)
-    best = int(_averaged(searches, tried)[0].argmax())
-    near = [k for k in range(tried[max(0, best - 1)], tried[min(best + 1, len(tried) - 1)] + 1) if k not in tried]
-    for one in searches:
+    found, used = _averaged(searches, tried)
+    near = _between_neighbours(tried, int(found.argmax()))
+    for one in used:
         one.try_all(near)
     tried = sorted({*tried, *near})
-    found, used = _averaged(searches, tried)
-    records = [{"n_clusters": k, **_mean_record([one.records[k] for one in used])} for k in tried]
-    strengths: dict[int, float] = {}
-
-    def strength(place: int) -> float:
-        """How well the clusters of a number predict each other; computed where it is asked for."""
-        if place not in strengths:
-            looks = [look for one in used for look in one.looks]
-            strengths[place] = _prediction(looks, tried[place], samples, seed).agreement if samples else 0.0
-        return strengths[place]
-
-    taken = _coarsest(tried, found, strength) if samples else int(found.argmax())
-    for place, record in enumerate(records):
-        record["score"] = float(found[place])
-        if place in strengths:
-            record["prediction"] = strengths[place]
+    found = np.mean([[one.score(k) for k in tried] for one in used], axis=0)
+    looks = [look for one in used for look in one.looks]
+    predicted = cache(lambda k: _prediction(looks, k, samples, seed))
+    records = [
+        {"n_clusters": k, **_mean_record([one.records[k] for one in used]), "score": float(score)}
+        for k, score in zip(tried, found, strict=True)
+    ]
+    agreement = [record["agreement"] for record in records]
+    taken = _coarsest(tried, found, agreement, predicted) if samples else int(found.argmax())
     return Number(tried[taken], _candidates(tried, found, taken), records)
 
 
-def _coarsest(numbers: Sequence[int], score: FloatArray, strength: Callable[[int], float]) -> int:
-    """Where the score is flat, the smallest number whose clusters predict as well: finer ones say nothing new."""
+def _coarsest(
+    numbers: Sequence[int], score: FloatArray, agreement: Sequence[float], predicted: Callable[[int], float]
+) -> int:
+    """The best number if looks agree on it more than on its neighbours; otherwise, where the score is flat, the
+    smallest whose clusters predict as well: finer ones say nothing new."""
     best = int(score.argmax())
+    neighbours = [place for place in (best - 1, best + 1) if 0 <= place < len(numbers)]
+    if all(agreement[best] > agreement[place] for place in neighbours):
+        return best
     for place in range(best):
         near = numbers[place] >= _REACH * numbers[best] and score[place] >= score[best] - _FLAT * abs(score[best])
-        if near and strength(place) >= strength(best):
+        if near and predicted(numbers[place]) >= predicted(numbers[best]):
             return place
     return best
 
@@ -157,10 +156,6 @@ class _Shared:
 
     agreement: float
     information: float
-
-    @property
-    def score(self) -> float:
-        return (self.agreement - _PRICE) * self.information
 
     @classmethod
     def of(cls, pairs: Sequence[tuple[IntArray, IntArray]], rng: np.random.Generator) -> _Shared:
@@ -174,13 +169,13 @@ class _Shared:
         return cls((shared - chance) / above, above / len(pairs))
 
 
-def _prediction(looks: Sequence[ManyCuts], n_clusters: int, samples: Sequence[FloatArray], seed: int) -> _Shared:
-    """What the consensus of the looks shares with what its clusters, as subspaces, predict."""
+def _prediction(looks: Sequence[ManyCuts], n_clusters: int, samples: Sequence[FloatArray], seed: int) -> float:
+    """How far the consensus of the looks agrees with what its clusters, as subspaces, predict."""
     labels = _consensus(looks, n_clusters, seed)
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(labels)) % _FOLDS
     pairs = [(labels, predicted_labels(one, labels, n_clusters, fold)) for one in samples]
-    return _Shared.of(pairs, rng)
+    return _Shared.of(pairs, rng).agreement
 
 
 def _consensus(looks: Sequence[ManyCuts], n_clusters: int, seed: int) -> IntArray:
@@ -224,6 +219,13 @@ def _first_numbers(low: int, high: int) -> list[int]:
         numbers.add(int(value))
         value = max(value + 1, value * _STEP)
     return sorted(numbers - {1} if high > 1 else numbers)
+
+
+def _between_neighbours(tried: Sequence[int], best: int) -> list[int]:
+    """Numbers between the neighbours of the best one: all, or so many of them evenly."""
+    below, above = tried[max(0, best - 1)], tried[min(best + 1, len(tried) - 1)]
+    even = np.linspace(below, above, min(above - below + 1, _NEAR_THE_BEST + 2)).round().astype(int)
+    return [int(k) for k in even if k not in tried]
 
 
 def _averaged(searches: Sequence[_Family], tried: Sequence[int]) -> tuple[FloatArray, list[_Family]]:

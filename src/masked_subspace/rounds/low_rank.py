@@ -39,9 +39,9 @@ from masked_subspace.rows.preparation import VIEWS, Preparation
 LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.8
 # The way is looked at only where the directions beyond 5K hold less than this share of the energy.
 NEGLIGIBLE = 1e-3
-# The number of clusters is read from the gap up to this many, and only where it is so clear: motions have 3.5 and more,
-# tables at most 2.7 (docs/findings/number_of_clusters.md). So many ranks are looked at.
-_MOST_MOTIONS, _CLEAR_NUMBER, _RANKS_OF_NUMBERS = 6, 3.0, 16
+# The number of clusters is read from the gap up to six, or ten where X has room for ten planes, and only where it is so
+# clear: motions have 3.5 and more, tables at most 2.7 (docs/findings/number_of_clusters.md). So many ranks are looked at.
+_MOST_MOTIONS, _MOST_SUBSPACES, _CLEAR_NUMBER, _RANKS_OF_NUMBERS = 6, 10, 3.0, 16
 _POWER = 4
 _EPSILON = 1e-3
 _ROUNDING = 1e-8
@@ -163,23 +163,32 @@ def number_of_low_rank(X: FloatArray, low: int, high: int, seed: int, *, only_if
     """The number with the clearest gap; None where the data are not of low rank or no gap is very clear.
 
     In fewer features than six independent planes have directions a gap says nothing of the number: of six clouds in
-    three features it tells two.
+    three features it tells two. Up to ten are counted where ten planes have room.
     """
-    low, high = max(2, low), min(high, _MOST_MOTIONS, len(X) - 1)
+    low, high = max(2, low), min(high, len(X) - 1)
     if low >= high or (only_if_low and X.shape[1] < 2 * _MOST_MOTIONS):
         return None
-    gaps = dict.fromkeys(range(low, high + 1), 0.0)
     if only_if_low and len(X) > _ALL_PAIRS:
         X = _sample(X, seed)
-    for _, directions in low_rank_rows(X, HIGHEST * high, only_if_low=only_if_low):
-        found = gaps_of_numbers(directions, low, high, seed)
-        gaps = {number: max(gap, found[number]) for number, gap in gaps.items()}
+    gaps = _gaps_of_samples(X, low, min(high, _MOST_MOTIONS), seed, only_if_low=only_if_low)
+    if X.shape[1] >= 2 * _MOST_SUBSPACES:
+        least, most = max(low, _MOST_MOTIONS + 1), min(high, _MOST_SUBSPACES)
+        gaps |= _gaps_of_samples(X, least, most, seed, only_if_low=only_if_low)
     ranked = sorted(gaps, key=lambda number: -gaps[number])
-    if only_if_low and gaps[ranked[0]] < _CLEAR_NUMBER:
+    if not ranked or (only_if_low and gaps[ranked[0]] < _CLEAR_NUMBER):
         return None
     candidates = [number for number in ranked if number == ranked[0] or gaps[number] >= CLEAR_GAP]
     records = [{"n_clusters": number, "score": gap} for number, gap in gaps.items()]
     return Number(ranked[0], candidates[:3], records)
+
+
+def _gaps_of_samples(X: FloatArray, low: int, high: int, seed: int, *, only_if_low: bool) -> dict[int, float]:
+    """The clearest gap of each number, through the origin or not; nothing where the data are not of low rank."""
+    if low > high:
+        return {}
+    prepared = low_rank_rows(X, HIGHEST * high, only_if_low=only_if_low)
+    found = [gaps_of_numbers(directions, low, high, seed) for _, directions in prepared]
+    return {number: max(gaps[number] for gaps in found) for number in range(low, high + 1)} if found else {}
 
 
 @dataclass(frozen=True)
