@@ -40,7 +40,7 @@ LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.8
 # The way is looked at only where the directions beyond 5K hold less than this share of the energy.
 NEGLIGIBLE = 1e-3
 # The number of clusters is read from the gap up to six, or ten where X has room for ten planes, and only where it is so
-# clear: motions have 3.5 and more, tables at most 2.7 (docs/findings/number_of_clusters.md). So many ranks are looked at.
+# clear: motions have 3.5 and more, tables at most 2.7 (docs/findings/number_of_clusters.md). So many ranks are tried.
 _MOST_MOTIONS, _MOST_SUBSPACES, _CLEAR_NUMBER, _RANKS_OF_NUMBERS = 6, 10, 3.0, 16
 _POWER = 4
 _EPSILON = 1e-3
