@@ -101,7 +101,7 @@ class Toy(BaselineClusterer):
             verbose,
         )
 
-    def _solve(self, rows, seed, n_threads, progress):
+    def _solve(self, rows, _work):
         P = np.linalg.inv(rows @ rows.T + 0.1 * np.eye(len(rows), dtype=rows.dtype))
         return Representation(np.eye(len(rows), dtype=rows.dtype) - P / np.diag(P)[:, None])
 

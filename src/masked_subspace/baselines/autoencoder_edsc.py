@@ -16,10 +16,10 @@ from masked_subspace.baselines.autoencoder import (
     infer_image_shape,
     train_codes,
 )
-from masked_subspace.baselines.base import POSITIVE
+from masked_subspace.baselines.base import POSITIVE, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.edsc import EDSC, represent_edsc
-from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.baselines.result import Representation
 from masked_subspace.label.graph import LINKS
 from masked_subspace.rows.checks import refuse_entrywise
 
@@ -160,7 +160,7 @@ class AutoencoderEDSC(EDSC):
     def _refuse_sparse(self) -> None:
         refuse_entrywise("AutoencoderEDSC", "looks at pixels")
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
         import_torch()
         settings = AutoencoderSettings(
             filters=tuple(self.filters),
@@ -172,7 +172,7 @@ class AutoencoderEDSC(EDSC):
         )
         shape = None if self.image_shape is None else (self.image_shape[0], self.image_shape[1])
         trained = train_codes(
-            rows, infer_image_shape(rows.shape[1], shape), settings, seed % 2**31, n_threads, progress
+            rows, infer_image_shape(rows.shape[1], shape), settings, work.seed % 2**31, work.n_threads, work.progress
         )
         self.codes_ = trained.codes
         self.losses_ = trained.losses

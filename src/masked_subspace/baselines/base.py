@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Real
+from typing import NamedTuple
 
 from masked_subspace._common.progress import events_for, iteration_reporter
 from masked_subspace._common.types import FloatArray, RandomSeed
@@ -21,6 +22,14 @@ from masked_subspace.represent.model import SolverResult
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 SHARE = Interval(Real, 0, 1, closed="right")
+
+
+class Work(NamedTuple):
+    """How a method may work: its seed, how many threads it has, and whom it tells of its steps."""
+
+    seed: int
+    n_threads: int
+    progress: Progress
 
 
 class BaselineClusterer(SelfExpressiveClusterer):
@@ -60,13 +69,13 @@ class BaselineClusterer(SelfExpressiveClusterer):
         self.verbose = verbose
 
     @abstractmethod
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
         """The representation of the prepared rows."""
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         started = time.perf_counter()
         with reported(type(self).__name__, self._most_steps(), self.verbose) as progress:
-            found = self._solve(rows, seed, thread_count(self.n_jobs), progress)
+            found = self._solve(rows, Work(seed, thread_count(self.n_jobs), progress))
         return found.as_solver_result(time.perf_counter() - started)
 
     def _labeler(self) -> GraphLabeler:

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 from masked_subspace._common.eigen import smallest_eigenpairs
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import StrOptions
-from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.result import Progress, Representation
 from masked_subspace.label.graph import LINKS
@@ -242,9 +242,9 @@ class BDR(BaselineClusterer):
         self.max_iter = max_iter
         self.threshold = threshold
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
         settings = BdrSettings(self.n_clusters_, self.coupling, self.block_weight, self.tol, self.max_iter)
-        found = represent_bdr(rows, settings, progress)
+        found = represent_bdr(rows, settings, work.progress)
         self.block_matrix_, self.coefficient_matrix_ = found.matrix, found.details["Z"]
         matrix = self.block_matrix_ if self.output == "B" else self.coefficient_matrix_
         return Representation(matrix, found.n_iter, found.converged, found.stopping_value, found.objective)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval
-from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.lsr import ridge_projection
 from masked_subspace.baselines.result import Progress, Representation
@@ -192,8 +192,8 @@ class EDSC(BaselineClusterer):
         if self.outliers is not None:
             refuse_entrywise("outliers", "prices single entries")
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
-        return represent_edsc(rows, self._edsc_settings(), progress)
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
+        return represent_edsc(rows, self._edsc_settings(), work.progress)
 
     def _affinity_rank(self) -> int | None:
         return self.subspace_dim * self.n_clusters_ + 1

@@ -7,10 +7,10 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray, RandomSeed
-from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
-from masked_subspace.baselines.result import Progress, Representation, block_length
+from masked_subspace.baselines.result import Representation, block_length
 from masked_subspace.label.graph import LINKS
 
 
@@ -140,7 +140,7 @@ class EnSC(BaselineClusterer):
         self.tol = tol
         self.max_iter = max_iter
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
         return represent_ensc(
-            rows, gamma=self.gamma, tau=self.tau, tol=self.tol, max_iter=self.max_iter, n_threads=n_threads
+            rows, gamma=self.gamma, tau=self.tau, tol=self.tol, max_iter=self.max_iter, n_threads=work.n_threads
         )

@@ -9,9 +9,9 @@ from sklearn.neighbors import NearestNeighbors
 
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval
-from masked_subspace.baselines.base import BaselineClusterer
+from masked_subspace.baselines.base import BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
-from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.baselines.result import Representation
 from masked_subspace.label.graph import LINKS
 
 
@@ -82,7 +82,7 @@ class NeighborGraph(BaselineClusterer):
         )
         self.n_neighbors = n_neighbors
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
-        neighbours = NearestNeighbors(n_neighbors=min(self.n_neighbors, len(rows) - 1), n_jobs=n_threads)
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
+        neighbours = NearestNeighbors(n_neighbors=min(self.n_neighbors, len(rows) - 1), n_jobs=work.n_threads)
         graph = neighbours.fit(rows).kneighbors_graph(mode="connectivity")
         return Representation(csr_array(graph.astype(rows.dtype)))

@@ -8,7 +8,7 @@ import numpy as np
 
 from masked_subspace._common.eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, RandomSeed
-from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
+from masked_subspace.baselines.base import POSITIVE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.baselines.result import Progress, Representation
@@ -202,11 +202,11 @@ class LRR(BaselineClusterer):
         self.max_iter = max_iter
         self.affinity_power = affinity_power
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
         settings = LrrSettings(
             self.noise_weight, self.penalty, self.penalty_growth, tol=self.tol, max_iter=self.max_iter
         )
-        return represent_lrr(rows, settings, progress)
+        return represent_lrr(rows, settings, work.progress)
 
     def _labeler(self) -> GraphLabeler:
         return LowRankLabeler(

@@ -10,9 +10,9 @@ from scipy.linalg.blas import dsyrk, dtrmm, get_blas_funcs
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from masked_subspace._common.types import FloatArray, RandomSeed
-from masked_subspace.baselines.base import POSITIVE, BaselineClusterer
+from masked_subspace.baselines.base import POSITIVE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
-from masked_subspace.baselines.result import Progress, Representation
+from masked_subspace.baselines.result import Representation
 from masked_subspace.label.graph import LINKS
 
 _TILE = 64  # rows and columns: two tiles of float64 stay in the first cache level
@@ -154,5 +154,5 @@ class LSR(BaselineClusterer):
         self.ridge = ridge
         self.zero_diagonal = zero_diagonal
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+    def _solve(self, rows: FloatArray, _work: Work) -> Representation:
         return represent_lsr(rows, self.ridge, zero_diagonal=self.zero_diagonal)

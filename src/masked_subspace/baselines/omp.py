@@ -13,10 +13,10 @@ from scipy.sparse import csr_array, vstack
 from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray, IntArray, RandomSeed
 from masked_subspace._common.validation import Interval
-from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer
+from masked_subspace.baselines.base import NOT_NEGATIVE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net_kernels import Codes, residual_block
-from masked_subspace.baselines.result import Progress, Representation, block_length
+from masked_subspace.baselines.result import Representation, block_length
 from masked_subspace.label.graph import LINKS
 from masked_subspace.parallel.engine import local_engine
 
@@ -232,5 +232,5 @@ class SSCOMP(BaselineClusterer):
         self.n_nonzero = n_nonzero
         self.tol = tol
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
-        return represent_omp(rows, n_nonzero=self.n_nonzero, tol=self.tol, n_threads=n_threads)
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
+        return represent_omp(rows, n_nonzero=self.n_nonzero, tol=self.tol, n_threads=work.n_threads)

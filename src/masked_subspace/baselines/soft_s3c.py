@@ -22,7 +22,6 @@ from masked_subspace.estimators.bilevel import BilevelClustering
 from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import Labeling
 from masked_subspace.masks.base import SoftMask
-from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ConstantMask, EmbeddingMask
 from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import SolverResult
@@ -51,14 +50,7 @@ class WeightedSparseRepresenter(BaseEstimator):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def prepare(
-        self,
-        X: FloatArray,
-        *,
-        known: KnownPairs | None = None,  # noqa: ARG002
-        hard: bool = False,  # noqa: ARG002
-        seed: int = 0,  # noqa: ARG002
-    ) -> _PreparedWeighted:
+    def prepare(self, X: FloatArray, **_known: object) -> _PreparedWeighted:
         """λ_z and the factorisation, which every round shares. Known pairs reach the rounds through the mask."""
         settings = SscSettings(self.alpha, self.affine, None, self.solver, self.tol, self.max_iter)
         return _PreparedWeighted(PreparedSsc(X, settings, thread_count(self.n_jobs)), self.structure_weight)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import StrOptions
-from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer
+from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
 from masked_subspace.baselines.ensc import largest_correlations
@@ -223,6 +223,6 @@ class SSC(BaselineClusterer):
         if self.outliers is not None:
             refuse_entrywise("outliers", "prices single entries")
 
-    def _solve(self, rows: FloatArray, seed: int, n_threads: int, progress: Progress) -> Representation:  # noqa: ARG002
+    def _solve(self, rows: FloatArray, work: Work) -> Representation:
         settings = SscSettings(self.alpha, self.affine, self.outliers, self.solver, self.tol, self.max_iter)
-        return PreparedSsc(rows, settings, n_threads).solve(progress=progress)
+        return PreparedSsc(rows, settings, work.n_threads).solve(progress=work.progress)

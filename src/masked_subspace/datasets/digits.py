@@ -15,7 +15,8 @@ def _locate() -> Path:
     return Path(sklearn.__file__).parent / "datasets" / "data" / "digits.csv.gz"
 
 
-def _read(path: Path) -> ImageSet:  # noqa: ARG001 - scikit-learn knows its own file
+def _read(_path: Path) -> ImageSet:
+    # scikit-learn knows its own file.
     X, y = load_digits(return_X_y=True)
     return ImageSet(X.astype(np.uint8), y.astype(np.int64), (8, 8), f"package scikit-learn {sklearn.__version__}")
 

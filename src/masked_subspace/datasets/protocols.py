@@ -33,7 +33,7 @@ def random_rows(labels: NDArray[np.int64], trial: int, *, count: int) -> Indices
     return np.random.default_rng(trial).choice(len(labels), size=count, replace=False).astype(np.intp)
 
 
-def first_of_each_class(labels: NDArray[np.int64], trial: int, *, count: int) -> Indices:  # noqa: ARG001
+def first_of_each_class(labels: NDArray[np.int64], _trial: int, *, count: int) -> Indices:
     """The first ``count`` rows of each class, class by class; every trial is the same."""
     rows = [np.flatnonzero(labels == k)[:count] for k in range(int(labels.max()) + 1)]
     if min(map(len, rows)) < count:
@@ -41,7 +41,7 @@ def first_of_each_class(labels: NDArray[np.int64], trial: int, *, count: int) ->
     return np.concatenate(rows)
 
 
-def all_rows(labels: NDArray[np.int64], trial: int) -> Indices:  # noqa: ARG001
+def all_rows(labels: NDArray[np.int64], _trial: int) -> Indices:
     return np.arange(len(labels))
 
 

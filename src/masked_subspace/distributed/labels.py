@@ -93,7 +93,7 @@ def named_anchors(anchors: tuple[Rows, Labels], names: Labels) -> tuple[Rows, La
     return anchors[0], names[anchors[1]]
 
 
-def write_npy(labels: Labels, folder: str, number: int, start: int) -> None:  # noqa: ARG001
+def write_npy(labels: Labels, folder: str, number: int, _start: int) -> None:
     """One block of labels as a file."""
     np.save(_file(folder, number, "npy"), labels)
 

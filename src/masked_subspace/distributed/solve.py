@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +24,15 @@ _ROWS_AT_ONCE = 1 << 15  # samples of one task: bounds the rows of other parts t
 _RULE_ROWS = 128
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """The samples start..stop of a part: those of one task."""
+
+    part: int
+    start: int
+    stop: int
+
+
 def solve_parts(parts: Parts, candidates: list[Result], settings: Result, n_links: int) -> list[Result]:
     """For each part its links: the largest entries of each row of |Z|, rows divided by their maximum.
 
@@ -35,13 +44,11 @@ def solve_parts(parts: Parts, candidates: list[Result], settings: Result, n_link
     for p, found in enumerate(candidates):
         pieces = []
         for start in range(0, parts.plan.size(p), _ROWS_AT_ONCE):
-            stop = min(start + _ROWS_AT_ONCE, parts.plan.size(p))
-            wanted = task(foreign_numbers)(found, parts.planned, p, start, stop)
+            mine = Stretch(p, start, min(start + _ROWS_AT_ONCE, parts.plan.size(p)))
+            wanted = task(foreign_numbers)(found, parts.planned, mine)
             sources = _sources(parts, p)
             theirs = [task(pick)(rows[q], task(local_numbers)(wanted, parts.planned, q)) for q in sources]
-            pieces.append(
-                task(solve_links)(rows[p], found, parts.planned, p, (start, stop), wanted, theirs, settings, n_links, n)
-            )
+            pieces.append(task(solve_links)(rows[p], found, parts.planned, mine, wanted, theirs, settings, n_links))
         links.append(task(stack_links)(pieces, parts.plan.size(p), n))
     return links
 
@@ -51,10 +58,10 @@ def _sources(parts: Parts, p: int) -> list[int]:
     return [q for q in np.unique(parts.plan.part_of[parts.looks_into[p]]).tolist() if q != p]
 
 
-def foreign_numbers(candidates: IndexArray, plan: Plan, part: int, start: int, stop: int) -> npt.NDArray[np.int64]:
+def foreign_numbers(candidates: IndexArray, plan: Plan, mine: Stretch) -> npt.NDArray[np.int64]:
     """Sorted numbers of the candidates of some samples that live in other parts."""
-    numbers = np.unique(candidates[start:stop])
-    inside = (numbers >= plan.offsets[part]) & (numbers < plan.offsets[part + 1])
+    numbers = np.unique(candidates[mine.start : mine.stop])
+    inside = (numbers >= plan.offsets[mine.part]) & (numbers < plan.offsets[mine.part + 1])
     foreign: npt.NDArray[np.int64] = numbers[(numbers >= 0) & ~inside].astype(np.int64)
     return foreign
 
@@ -69,29 +76,27 @@ def solve_links(
     rows: Rows,
     candidates: IndexArray,
     plan: Plan,
-    part: int,
-    ends: tuple[int, int],
+    mine: Stretch,
     foreign: npt.NDArray[np.int64],
     theirs: list[Rows],
     settings: AdmmSettings,
     n_links: int,
-    n: int,
 ) -> csr_array:
-    """Algorithm 1 for the samples start..stop of a part, and the links they keep."""
+    """Algorithm 1 for some samples of a part, and the links they keep; `theirs` are the rows of the `foreign` ones."""
     from masked_subspace.label.graph import keep_largest, rows_by_maximum
     from masked_subspace.represent.sparse.solve import solve_first_rows
 
-    start, stop = ends
-    first, last = plan.offsets[part], plan.offsets[part + 1]
-    mine = candidates[start:stop]
+    start, stop, n = mine.start, mine.stop, int(plan.offsets[-1])
+    first, last = plan.offsets[mine.part], plan.offsets[mine.part + 1]
+    wanted = candidates[start:stop]
     # The dictionary: the samples themselves, whom they may use of their own part, whom of the others.
-    own = np.unique(mine[(mine >= first) & (mine < last)]) - first
+    own = np.unique(wanted[(wanted >= first) & (wanted < last)]) - first
     own = own[(own < start) | (own >= stop)]
     names = np.concatenate([np.arange(start, stop) + first, own + first, foreign])
     dictionary = np.concatenate([rows[start:stop], rows[own], *theirs])
     order = np.argsort(names)
-    place = order[np.searchsorted(names, np.maximum(mine, names[order[0]]), sorter=order)]
-    local = np.where(mine >= 0, place, -1).astype(np.int32)
+    place = order[np.searchsorted(names, np.maximum(wanted, names[order[0]]), sorter=order)]
+    local = np.where(wanted >= 0, place, -1).astype(np.int32)
     Z = solve_first_rows(dictionary, stop - start, settings, local)
     kept = keep_largest(rows_by_maximum(csr_array(abs(Z))), n_links)
     return csr_array((kept.data, names[kept.indices].astype(np.int32), kept.indptr), shape=(stop - start, n))

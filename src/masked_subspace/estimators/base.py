@@ -125,7 +125,7 @@ class OneSolve:
 
     solve: Callable[[], SolverResult]
 
-    def represent(self, soft_mask: object, progress: object = None) -> SolverResult:  # noqa: ARG002
+    def represent(self, _soft_mask: object, _progress: object = None) -> SolverResult:
         return self.solve()
 
 
@@ -237,7 +237,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self._warn_if_not_converged(fit.rounds.last.solution)
         return self
 
-    def _fit_graph(self, X: MatrixLike, known_of: Callable[[int], KnownPairs | None]) -> Self | None:  # noqa: ARG002
+    def _fit_graph(self, _X: MatrixLike, _known_of: Callable[[int], KnownPairs | None]) -> Self | None:
         """The fit of a class that takes a graph for X, where X is one; None where it is not."""
         return None
 
@@ -265,7 +265,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         tags.input_tags.sparse = bool(self.center)
         return tags
 
-    def _completed(self, X: FloatArray, seed: int) -> FloatArray:  # noqa: ARG002
+    def _completed(self, X: FloatArray, _seed: int) -> FloatArray:
         """The samples without unknown entries; only a class with `missing` lets such entries come so far."""
         return X
 

@@ -55,7 +55,8 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
 
     def _keep_anchors(self, result: DistributedResult) -> None:
         """What new samples are placed by after a fit on a Dask cluster."""
-        assert result.anchors is not None and result.preparation is not None  # noqa: PT018
+        assert result.anchors is not None
+        assert result.preparation is not None
         self._rows, self._labels_of_all = result.anchors.result()
         self._preparation = result.preparation.result()
         self._seen = SeenRows.of(np.empty((0, self._rows.shape[1]), dtype=self._rows.dtype))

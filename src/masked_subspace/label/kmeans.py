@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
-from sklearn.cluster import KMeans
 
 from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
@@ -61,6 +60,8 @@ def cluster_rows(
     with limited_threads(1 if small else n_threads):
         if small:
             return _restarted(rows, n_clusters, n_init or RESTARTS, seed).labels
+        from sklearn.cluster import KMeans
+
         centres = _best_of_sample(rows, n_clusters, seed, n_init or RESTARTS_ON_SAMPLE)
         labels: IntArray = KMeans(n_clusters, init=centres, n_init=1).fit(rows).labels_.astype(np.int32)
     return labels

@@ -14,8 +14,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.neighbors import NearestNeighbors
 
 from masked_subspace._common.eigen import eigenpairs
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
@@ -61,6 +59,8 @@ class Clouds:
 
     def _of_one_cloud(self, n_clusters: int) -> float:
         if n_clusters not in self._highest:
+            from sklearn.cluster import KMeans
+
             found = [
                 (KMeans(n_clusters, n_init=2, random_state=self.seed).fit_predict(cloud), near)
                 for cloud, near in self.clouds
@@ -75,6 +75,8 @@ def inside_share(samples: FloatArray, labels: IntArray) -> float:
 
 
 def _neighbours(samples: FloatArray) -> IndexArray:
+    from sklearn.neighbors import NearestNeighbors
+
     count = min(_NEIGHBOURS, len(samples) - 1)
     near: IndexArray = NearestNeighbors(n_neighbors=count).fit(samples).kneighbors(return_distance=False)
     return near

@@ -205,7 +205,7 @@ def limited_threads(limits: int, user_api: str | None = None) -> AbstractContext
 
 
 @lru_cache(maxsize=1)
-def _controller(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
+def _controller(_n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 

@@ -271,7 +271,7 @@ def _pattern_of(candidates: IndexArray) -> csr_array:
 class NoSparsity:
     """Nothing is rebuilt, so that no price has to be found."""
 
-    def sparsity(self, penalty: float, links: float = 0.0) -> float:  # noqa: ARG002
+    def sparsity(self, _penalty: float, _links: float = 0.0) -> float:
         return 0.0
 
 
@@ -283,14 +283,14 @@ class NearestRepresenter:
     template: AdmmSettings
     candidates: IndexArray
 
-    def sparsity_rule(self, seed: int) -> NoSparsity:  # noqa: ARG002
+    def sparsity_rule(self, _seed: int) -> NoSparsity:
         return NoSparsity()
 
     def represent_many(
         self,
         settings: Sequence[AdmmSettings],
         soft_mask: SoftMask | None,
-        progress: Progress | None = None,  # noqa: ARG002
+        _progress: Progress | None = None,
     ) -> list[SolverResult]:
         """The same links for every setting."""
         started = time.perf_counter()

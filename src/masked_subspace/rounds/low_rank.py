@@ -201,7 +201,7 @@ class ClosedForm:
     evidence: Evidence
     seed: int
 
-    def play(self, number: int, mask: SoftMask | None, events: Events) -> Outcome:  # noqa: ARG002
+    def play(self, _number: int, _mask: SoftMask | None, _events: Events) -> Outcome:
         started = time.perf_counter()
         labelings = [self._labeling(one) for one in self.cuts]
         best = labelings[0]

@@ -16,7 +16,6 @@ from itertools import cycle, islice
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
 
 from masked_subspace._common.rows import content_order, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
@@ -48,6 +47,8 @@ def suits_a_mixture(X: FloatArray, n_clusters: int, name: str) -> bool:
 
 def mixture_votes(X: FloatArray, n_clusters: int, name: str, seed: int) -> list[IntArray]:
     """Labels of all samples by each of six mixtures, every one fitted to a draw of its own."""
+    from sklearn.mixture import GaussianMixture
+
     rows = on_one_scale(_measured(X))
     # Draws are by content, and in its order: permuted samples get the same mixtures.
     order, rng = content_order(rows), np.random.default_rng(seed)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from masked_subspace._common.rows import block_ranges, to_unit_length
@@ -147,6 +146,8 @@ def list_centres(
     sample: npt.NDArray[np.float32], n_lists: int, random: np.random.RandomState
 ) -> npt.NDArray[np.float32]:
     """Centres of the lists by k-means on a sample of the rows, which is scaled to unit length in place."""
+    from sklearn.cluster import KMeans
+
     to_unit_length(sample)
     # One thread: with more, sums in another order could move a centre and with it a label.
     with limited_threads(limits=1):

@@ -74,7 +74,7 @@ class Gram:
             return None
         return cls(X, v) if n <= v * v and n * n * X.itemsize <= _MOST_PRODUCTS else None
 
-    def read(self, columns: IndexArray, start: int, stop: int) -> FloatArray | None:  # noqa: ARG002
+    def read(self, columns: IndexArray, _start: int, _stop: int) -> FloatArray | None:
         H = np.empty((*columns.shape, columns.shape[1]), dtype=self._products.dtype)
         _gather(self._products, columns, H)
         return H
@@ -104,7 +104,7 @@ class ProductStore:
         """(samples, variables of each)."""
         return len(self._known), self.n_variables
 
-    def read(self, columns: IndexArray, start: int, stop: int) -> FloatArray | None:  # noqa: ARG002
+    def read(self, _columns: IndexArray, start: int, stop: int) -> FloatArray | None:
         if not self._known[start:stop].all():
             return None
         H = np.empty((stop - start, self.n_variables, self.n_variables), dtype=self._triangles.dtype)
