@@ -150,6 +150,7 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
     random_state: RandomSeed
     n_jobs: int | None
     verbose: int
+    missing: str | None = None  # what is done about NaN, where that is a parameter
     n_candidates: int = 64  # training samples a new one is rebuilt from
     _bounds: tuple[int, int]
 

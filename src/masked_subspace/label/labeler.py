@@ -119,6 +119,8 @@ class GraphLabeler(BaseEstimator):
     rank, power : of "shape-interaction"
     """
 
+    number_: Number | None = None  # what the first representation found, where the number was left open
+
     def __init__(
         self,
         n_clusters: NumberWanted = 8,
@@ -143,13 +145,13 @@ class GraphLabeler(BaseEstimator):
         W = affinity_matrix(representation, self.affinity, n_links=self.n_links, rank=self.rank, power=self.power)
         n_clusters = self._number(representation, evidence, seed)
         labeling = label_graph(W, n_clusters, self.n_components, evidence, seed, cut=self.cut)
-        return replace(labeling, number=getattr(self, "number_", None))
+        return replace(labeling, number=self.number_)
 
     def _number(self, representation: Matrix, evidence: Evidence, seed: int) -> int:
         low, high = bounds_of(self.n_clusters, representation.shape[0])
         if low == high:
             return low
-        if not hasattr(self, "number_"):
+        if self.number_ is None:
             links = without_diagonal(csr_array(abs(csr_array(representation))))
             samples = [leading_rows(evidence.X)] if len(evidence.X) <= _PREDICTED else []
             self.number_ = number_of_clusters(

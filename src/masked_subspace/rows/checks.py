@@ -65,7 +65,7 @@ def check_samples(estimator: BaseEstimator, X: MatrixLike, *, reset: bool) -> An
             f"X is a table with text in {text}; leave such columns out or turn them into numbers "
             "(sklearn.preprocessing has OneHotEncoder and OrdinalEncoder)."
         ) from error
-    missing = getattr(estimator, "missing", None)
+    missing = estimator.missing
     if issparse(checked):
         samples = SparseSamples.of(checked)
         _refuse_infinite_entries(samples, missing)
@@ -92,7 +92,7 @@ def same_kind(X: FloatArray | SparseSamples, *, sparse: bool) -> Any:
 
 def _most_clusters(estimator: BaseEstimator) -> int:
     """The largest number of clusters that was asked for by name."""
-    wanted = getattr(estimator, "n_clusters", 1)
+    wanted = estimator.n_clusters
     return 1 if wanted == "auto" else bounds_of(wanted, 0)[1]
 
 
