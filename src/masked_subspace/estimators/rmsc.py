@@ -187,9 +187,8 @@ class RMSC(MaskedClusterer):
         self.verbose = verbose
 
     def _n_members(self) -> int:
-        if not isinstance(self.members, str):
-            return int(self.members)
-        return MEMBERS if isinstance(self.sparsity, str) else 1
+        usual = MEMBERS if isinstance(self.sparsity, str) else 1
+        return usual if isinstance(self.members, str) else int(self.members)
 
     def _check_settings(self, X: FloatArray) -> None:
         super()._check_settings(X)
