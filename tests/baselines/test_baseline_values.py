@@ -9,7 +9,7 @@ from masked_subspace.baselines.bdr import BdrSettings, represent_bdr
 from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
 from masked_subspace.baselines.ensc import largest_correlations, represent_ensc
 from masked_subspace.baselines.labeler import keep_mass, skinny_graph
-from masked_subspace.baselines.lrr import LrrSettings, represent_lrr
+from masked_subspace.baselines.lrr import LrrSettings, represent_lrr, shrink_singular_values
 from masked_subspace.baselines.lsr import represent_lsr
 from masked_subspace.baselines.omp import represent_omp
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings, outlier_dictionary, represent_ssc
@@ -270,3 +270,21 @@ def test_parameters_of_the_class_reach_the_solver():
         matrix = csr_array(expected.matrix).toarray()
         found = model.fit(X).representation_matrix_.toarray()
         np.testing.assert_allclose(found, matrix, atol=1e-10, err_msg=str(model))
+
+
+@pytest.mark.parametrize("threshold", [0.2, 1e-7], ids=["by squares", "by an SVD"])
+def test_every_singular_value_is_lowered_and_none_below_zero(threshold):
+    """Late in the continuation, where squares would lose the small values, the second path is taken."""
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.standard_normal((7, 3)))[0] for _ in range(2))
+    left = np.maximum(np.array([1.0, 0.5, 1e-9]) - threshold, 0)
+    found, nuclear = shrink_singular_values((U * [1.0, 0.5, 1e-9]) @ V.T, threshold)
+    np.testing.assert_allclose(found, (U * left) @ V.T, rtol=0, atol=1e-13)
+    assert nuclear == pytest.approx(left.sum(), abs=1e-13)
+
+
+def test_lrr_has_converged_when_its_own_tolerance_is_met(rows):
+    found = represent_lrr(rows, LrrSettings(noise_weight=0.2, tol=1e-3))
+    assert 1e-8 < found.stopping_value < 1e-3
+    assert found.converged
+    assert not represent_lrr(rows, LrrSettings(noise_weight=0.2, tol=1e-3, max_iter=3)).converged

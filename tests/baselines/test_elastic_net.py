@@ -130,3 +130,25 @@ def test_memory_grows_with_blocks_not_with_n_squared():
     tracemalloc.stop()
     # A dense n × n of float64 would be 128 MB; the float32 Gram that is kept at this size is 64 MB.
     assert peak < 64e6 + 60e6
+
+
+def test_the_violation_is_a_share_of_each_samples_own_price(noisy_rows):
+    """After one round atoms are listed and none is used yet: the residual is the sample itself."""
+    n = len(noisy_rows)
+    prices = np.linspace(0.05, 0.3, n)
+    found = solve_elastic_net(
+        ElasticNetProblem(noisy_rows, noisy_rows, prices, np.zeros(n), np.arange(n)), max_rounds=1
+    )
+    excess = np.abs(noisy_rows @ noisy_rows.T) - prices[:, None]
+    np.fill_diagonal(excess, 0)
+    assert found.coefficients.nnz == 0
+    assert not found.converged
+    assert found.violation == pytest.approx((excess / prices[:, None]).max(), rel=1e-6)
+
+
+def test_ensc_stops_after_so_many_rounds(noisy_rows):
+    whole = represent_ensc(noisy_rows, gamma=500.0)
+    assert whole.n_iter > 2
+    short = represent_ensc(noisy_rows, gamma=500.0, max_iter=2)
+    assert short.n_iter == 2
+    assert not short.converged

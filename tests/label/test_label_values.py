@@ -16,8 +16,15 @@ from masked_subspace.label.graph import (
     spectral_embedding,
     vectors_to_weigh,
 )
-from masked_subspace.label.kmeans import ANCHOR_WEIGHT, RESTARTS, RESTARTS_ON_SAMPLE, _fill_empty, named_by_anchors
-from masked_subspace.label.labeler import Evidence, attach_to_nearest, graph_with_pairs, label_graph
+from masked_subspace.label.kmeans import (
+    ANCHOR_WEIGHT,
+    RESTARTS,
+    RESTARTS_ON_SAMPLE,
+    _fill_empty,
+    cluster_rows,
+    named_by_anchors,
+)
+from masked_subspace.label.labeler import Evidence, _split_by_rows, attach_to_nearest, graph_with_pairs, label_graph
 from masked_subspace.masks.pairs import KnownPairs
 
 
@@ -188,3 +195,21 @@ def test_labels_spread_by_the_densities_of_the_walk():
             break
         current = new
     np.testing.assert_array_equal(spread_labels(W, labels, anchors, 2, alpha=0.9, weight=4.0), current)
+
+
+def test_with_fewer_places_than_clusters_a_cluster_stays_in_one_place():
+    """Rows are moved apart by far less than places are, so that the clusters asked for divide places and mix none."""
+    places = np.repeat(np.eye(4)[:3], 12, axis=0)
+    labels = cluster_rows(places, 5, seed=0)
+    assert len(np.unique(labels)) == 5
+    for label in range(5):
+        assert len(np.unique(places[labels == label], axis=0)) == 1
+
+
+def test_the_largest_cluster_is_halved_by_its_rows():
+    X = np.repeat([[1.0, 0, 0], [0.9, 0.4, 0], [0, 0, 1.0], [0, 0.4, 0.9]], [3, 3, 4, 8], axis=0)
+    labels = np.repeat(np.array([0, 1], dtype=np.int32), [6, 12])
+    found = _split_by_rows(labels.copy(), 3, Evidence(X), seed=0)
+    assert (found[:6] == 0).all()
+    assert len(np.unique(found[6:10])) == len(np.unique(found[10:])) == 1
+    assert set(found[6:]) == {1, 2}

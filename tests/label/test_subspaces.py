@@ -5,7 +5,13 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.label.subspaces import distances_to, signal_dimension, subspace_of, subspaces_of
+from masked_subspace.label.subspaces import (
+    distances_to,
+    principal_directions,
+    signal_dimension,
+    subspace_of,
+    subspaces_of,
+)
 
 
 def draws():
@@ -75,3 +81,14 @@ def test_clusters_of_copies_of_one_and_of_nobody():
     assert empty.size == 0
     assert np.isinf(distances_to(copies, [empty])).all()
     assert signal_dimension(np.empty(0), 1, 3) == 0
+
+
+@pytest.mark.parametrize("shape", [(9, 30), (30, 9)], ids=["fewer samples", "fewer features"])
+def test_variances_are_those_of_samples_about_their_mean(shape):
+    """Σ(x − mean)²/(n − 1) along each direction, whichever of the two products is taken."""
+    rows = np.random.default_rng(0).standard_normal(shape) * np.linspace(1, 3, shape[1])
+    variances, directions = principal_directions(rows - rows.mean(axis=0))
+    assert len(variances) == min(shape[0] - 1, shape[1])
+    np.testing.assert_allclose(directions @ directions.T, np.eye(len(variances)), atol=1e-12)
+    np.testing.assert_allclose(variances, (rows @ directions.T).var(axis=0, ddof=1), rtol=1e-10)
+    assert variances.sum() == pytest.approx(rows.var(axis=0, ddof=1).sum())

@@ -7,6 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from masked_subspace import BMSC, GMSC, RMSC, cluster_graph
 from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rounds.graphs import evidence_of
 
 TRUE = np.repeat([0, 1, 2], [30, 50, 70])
 
@@ -107,3 +108,25 @@ def test_isolated_samples_are_counted(graph):
     with pytest.warns(UserWarning, match="1 of the 150 samples of W have no links"):
         labels = cluster_graph(alone, 3, random_state=0, n_jobs=1)
     assert clustering_accuracy(np.delete(TRUE, 7), np.delete(labels, 7)) > 0.95
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_weights_are_symmetric_in_whatever_unit(unit):
+    """Beside the largest weight: rounding of large ones is no fault, and half of a small one is."""
+    W = unit * np.kron(np.eye(2), np.ones((4, 4)))
+    W[0, 1] *= 1 + 1e-7
+    assert len(np.unique(cluster_graph(W, 2, random_state=0))) == 2
+    W[0, 1] *= 1.5
+    with pytest.raises(ValueError, match="not symmetric"):
+        cluster_graph(W, 2, random_state=0)
+
+
+def test_the_sketch_is_one_step_of_a_lazy_walk():
+    """(D^-½ W D^-½ + I) times random directions, at unit length: a sample without links has a row of its own."""
+    W = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)) * 2.0
+    W[5] = W[:, 5] = 0
+    degree = np.array([4.0, 4.0, 4.0, 2.0, 2.0, 1.0])
+    directions = np.random.default_rng(0).normal(size=(6, 6))
+    expected = (W / np.sqrt(np.outer(degree, degree)) + np.eye(6)) @ directions
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(evidence_of(csr_array(W), None, hard=False, n_threads=1).X, expected, atol=1e-12)

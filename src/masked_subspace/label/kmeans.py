@@ -85,12 +85,17 @@ def _best_of_sample(rows: FloatArray, n_clusters: int, seed: int, n_init: int) -
 
 
 def _distinct_enough(rows: FloatArray, n_clusters: int, seed: int) -> FloatArray:
-    """Rows jittered below any meaningful distance if fewer than K differ, so that K clusters always exist."""
+    """Rows moved apart by 1e-4 of their length if fewer than K differ, so that K clusters always exist.
+
+    That is below any distance that means something, and its square is above `_TIE`: copies must not count as equally
+    far from two centres.
+    """
     head = rows[: 50 * n_clusters]
     if len(np.unique(head, axis=0)) >= n_clusters or len(np.unique(rows, axis=0)) >= n_clusters:
         return rows
+    length = float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0
     noise = np.random.default_rng(seed).standard_normal(rows.shape)
-    return rows + (1e-6 * noise).astype(rows.dtype)
+    return rows + (1e-4 * length * noise).astype(rows.dtype)
 
 
 def cluster_rows_from_anchors(
