@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
+from masked_subspace.inputs.adjust import without_missing
 from masked_subspace.inputs.text import cell_text, clean_text
 
 RNG = np.random.default_rng(0)
@@ -273,3 +274,14 @@ def test_what_begins_like_a_formula_is_text_in_a_cell(text):
 @pytest.mark.parametrize("text", ["", "a=1", "-5", "+1.5e3", "\uff11", "\u2212x"])
 def test_other_text_stays_as_it_is_in_a_cell(text):
     assert cell_text(text) == text
+
+
+def test_rows_left_out_twice_keep_the_numbers_they_have_in_the_file():
+    """Rows 4, 7 and 9 of a file are left; without row 7, whose value is missing, 4 and 9 are."""
+    samples = Samples(np.array([[1.0, 2], [np.nan, 3], [4, 5]]), target=np.array([0, 1, 2]), rows=(4, 7, 9))
+    found = without_missing(samples, "a.csv", missing="drop")
+    assert found.rows == (4, 9)
+    assert found.names == ("4", "9")
+    assert found.X.tolist() == [[1, 2], [4, 5]]
+    assert found.target.tolist() == [0, 2]
+    assert "1 rows are left out: 7" in found.notes[-1]

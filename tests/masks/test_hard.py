@@ -42,3 +42,11 @@ def test_bad_patterns_are_refused():
         NeighborMask(0)
     with pytest.raises(ValueError, match="search"):
         NeighborMask(3, search="guess")
+
+
+def test_together_masks_forbid_the_diagonal_only_if_each_does():
+    """Solvers that see True look at no pair: one part that forbids more must be heard."""
+    diagonal, pattern = DiagonalMask(3), PatternMask(np.tri(3))
+    assert AllOf([diagonal, diagonal]).diagonal_only
+    assert not AllOf([diagonal, pattern]).diagonal_only
+    assert not AllOf([pattern, diagonal]).diagonal_only
