@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 
 import numpy as np
 import pytest
@@ -220,17 +221,18 @@ def test_pipes_devices_and_folders_are_refused_by_name(tmp_path):
         read_samples("a\0b.csv")
 
 
-def test_headers_that_claim_more_than_there_is_take_no_memory(tmp_path):
-    header = "{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999, 990), }".ljust(117) + "\n"
+@pytest.mark.parametrize("shape", [(9999999999, 990), (10, 10)], ids=["terabytes", "more bytes, not more numbers"])
+def test_headers_that_claim_more_than_there_is_take_no_memory(tmp_path, shape):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
     claim = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
     (tmp_path / "a.npy").write_bytes(claim + b"\0" * 64)
-    with pytest.raises(InputError, match=r"claims shape \(9999999999, 990\)"):
+    with pytest.raises(InputError, match=re.escape(f"claims shape {shape}")):
         read_samples(tmp_path / "a.npy")
     import zipfile
 
     with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("X.npy", claim + b"\0" * 64)
-    with pytest.raises(InputError, match="claims shape"):
+    with pytest.raises(InputError, match=re.escape(f"claims shape {shape}")):
         read_samples(tmp_path / "a.npz")
 
 

@@ -284,4 +284,4 @@ def test_rows_left_out_twice_keep_the_numbers_they_have_in_the_file():
     assert found.names == ("4", "9")
     assert found.X.tolist() == [[1, 2], [4, 5]]
     assert found.target.tolist() == [0, 2]
-    assert "1 rows are left out: 7" in found.notes[-1]
+    assert "1 row is left out: 7" in found.notes[-1]

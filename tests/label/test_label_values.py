@@ -199,7 +199,7 @@ def test_labels_spread_by_the_densities_of_the_walk():
 
 def test_with_fewer_places_than_clusters_a_cluster_stays_in_one_place():
     """Rows are moved apart by far less than places are, so that the clusters asked for divide places and mix none."""
-    places = np.repeat(np.eye(4)[:3], 12, axis=0)
+    places = np.repeat([[1.0, 0, 0], [1.0, 0.01, 0], [1.0, 0, 0.01]], 12, axis=0)
     labels = cluster_rows(places, 5, seed=0)
     assert len(np.unique(labels)) == 5
     for label in range(5):

@@ -257,8 +257,7 @@ def _candidates(
         m, search = spec.hard_mask.n_neighbors, spec.hard_mask.search
     must = None
     if known is not None:
-        source, target = known.must_link_edges(4)
-        must = np.concatenate([np.stack([source, target], 1), np.stack([target, source], 1)])
+        must = np.stack(known.must_link_edges(4), axis=1)
     return find_candidates(X, min(m, len(X) - 1), search=search, must_link=must, n_threads=threads, random_state=seed)
 
 
