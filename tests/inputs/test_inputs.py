@@ -285,3 +285,13 @@ def test_rows_left_out_twice_keep_the_numbers_they_have_in_the_file():
     assert found.X.tolist() == [[1, 2], [4, 5]]
     assert found.target.tolist() == [0, 2]
     assert "1 row is left out: 7" in found.notes[-1]
+
+
+@pytest.mark.parametrize("impute", ["median", "knn"])
+def test_an_empty_column_cannot_be_filled_in_and_an_empty_row_can(impute):
+    X = np.array([[1.0, 2], [np.nan, np.nan], [3, 6], [5, 4]])
+    filled = without_missing(Samples(X), "a.csv", impute=impute).X
+    np.testing.assert_allclose(filled[1], [3, 4])
+    X[:, 1] = np.nan
+    with pytest.raises(InputError, match="column 1 has no value at all"):
+        without_missing(Samples(X), "a.csv", impute=impute)
