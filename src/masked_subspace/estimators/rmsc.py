@@ -24,6 +24,7 @@ from masked_subspace.rounds.defaults import (
     GRAPHS_OF_ONE_VIEW,
     JUDGED_A_CLUSTER,
     JUDGED_SAMPLES,
+    LINKS_OF_MANY,
     MEMBER_TOL,
     MEMBERS,
     NUMBERED_SAMPLES,
@@ -368,7 +369,8 @@ class RMSC(MaskedClusterer):
         one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
         if len(X) > ONE_VIEW_FROM:
             views = views[:1]
-            recipe = replace(recipe, n_members=min(self._n_members(), GRAPHS_OF_ONE_VIEW))
+            links = LINKS_OF_MANY if isinstance(self.n_links, str) else recipe.links
+            recipe = replace(recipe, n_members=min(self._n_members(), GRAPHS_OF_ONE_VIEW), links=links)
         preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
