@@ -6,10 +6,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import make_subspaces
+from masked_subspace.estimators import rmsc
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.sparsity import FirstStep, mean_square
+from masked_subspace.rounds.defaults import LINKS_OF_MANY
 from masked_subspace.rounds.ensemble import draw_members
 from masked_subspace.rows.preparation import VIEWS, Preparation, View, whitening_rotation
 
@@ -163,3 +165,13 @@ def test_members_keep_one_link_less_as_many_and_one_more(each, n_links, expected
     model = RMSC(3, members=3, view="plain", n_links=n_links, max_rounds=1, random_state=0, n_jobs=1).fit(X)
     links = sorted(member["n_links"] for member in model.history_[0]["members"])
     assert links == [expected - 1, expected, expected + 1]
+
+
+@pytest.mark.parametrize(("n_links", "expected"), [("auto", LINKS_OF_MANY), (7, (6, 7, 8))])
+def test_many_samples_vote_in_one_view_with_wider_graphs(monkeypatch, digits, n_links, expected):
+    for name, value in {"ONE_VIEW_FROM": 100, "JUDGED_SAMPLES": 80, "JUDGED_A_CLUSTER": 8}.items():
+        monkeypatch.setattr(rmsc, name, value)
+    model = RMSC(10, n_links=n_links, random_state=0, n_jobs=1).fit(digits[0][:150])
+    members = model.history_[0]["members"]
+    assert {member["view"] for member in members} == {model.view_}
+    assert {member["n_links"] for member in members} == set(expected)
