@@ -85,8 +85,8 @@ for ax, method in zip(axes[0], methods, strict=True):
 plt.show()
 
 # %%
-# **Shapes.** Blobs are for k-means, moons for HDBSCAN, rings for UMAP. RMSC finds two of the three. BMSC sees
-# nothing but directions in a plane, and fails.
+# **Shapes.** Blobs are for k-means, moons for HDBSCAN, rings for UMAP. RMSC finds all three, and takes longest. BMSC
+# sees nothing but directions in a plane, and fails.
 #
 # **Subspaces.** In two dimensions they look like one heap. k-means and HDBSCAN see it as one too. UMAP finds those that
 # are far apart. Where subspaces share a direction, or are too many for the room there is, only the masked methods find
