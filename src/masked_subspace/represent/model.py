@@ -22,7 +22,7 @@ Rows of Z never meet but in the shared factorisation, so all three implementatio
 | formula | `dense/blocked.py`: every entry | `dense/lazy.py` | `sparse/kernels.py` |
 |---|---|---|---|
 | Eq:b-Z | `step`, loop 1 of `masked_step` | `_advance_directions` | `_solve_shifted` (`_solve_factored`) |
-| Eq:affine-Z | `AffineStep.shift` in `step` | left to the blocked pass | `_solve_affine` |
+| Eq:affine-Z | `AffineStep.shift` in `step` | left to the blocked pass | `_solve_factored` |
 | Eq:C, U1 | loop 2 of `masked_step` | `_advance_kappa`, `_update_entries` | loop 1 of `_masked_step` |
 | Eq:b-Q, U2 | loop 3 of `masked_step` | `_update_entries`, `scan`, `insert` | loop 2 of `_masked_step` |
 | ε, O | `residual_step`, `ResidualModel` | left to the blocked pass | `_residual_step` |

@@ -14,7 +14,7 @@ from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.sparse.implicit import ImplicitRows, Tile
 from masked_subspace._common.types import IndexArray, IntArray, Rows32
 from masked_subspace.parallel.engine import ordered_map
-from masked_subspace.represent.neighbors.kernels import scan_rows
+from masked_subspace.represent.neighbors.kernels import bits_of, scan_rows
 from masked_subspace.represent.neighbors.search import Buffers
 
 _QUERIES, _WIDTH = 256, 4_096
@@ -38,7 +38,7 @@ def nearest_implicit(
             shape = (stop - start, len(tile.right))
             found: Rows32 = scratch.tile[: shape[0] * shape[1]].reshape(shape)
             tile.rows(start, stop, found)
-            scan_rows(found, forbidden[start:stop], tile.start, m, *buffers.of(start, stop))
+            scan_rows(bits_of(found), forbidden[start:stop], tile.start, m, *buffers.of(start, stop))
 
         with ordered_map(n_threads) as apply:
             apply(visit, block_ranges(len(queries), _QUERIES))

@@ -1,22 +1,31 @@
 """Top-m scan of similarity tiles (numba).
 
-A similarity and its column are packed into one 64-bit key: the bits of |s| (a nonnegative float32 orders like its bits)
-above the complement of the column. Keys order by |s|, ties by the smaller column, so the outcome does not depend on the
-order in which tiles arrive. Each row owns a buffer of keys; when it is full, the m largest stay and the smallest of
-them becomes the row's threshold.
+A nonnegative float32 orders like its bits, so kernels see integers only: a tile and the thresholds of its rows by their
+bits (`bits_of`). A similarity and its column are packed into one 64-bit key, |s| above the complement of the column.
+Keys order by |s|, ties by the smaller column, so the outcome does not depend on the order in which tiles arrive. Each
+row owns a buffer of keys; when it is full, the m largest stay and the smallest of them becomes the row's threshold.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from masked_subspace._common.types import IndexArray, IntArray, KeyArray, Rows32
 
-_MAGNITUDE = np.uint32(0x7FFFFFFF)
+Bits = npt.NDArray[np.int32]
+
+_MAGNITUDE = np.int32(0x7FFFFFFF)
 _COLUMN = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 _CHUNK = 32
+
+
+def bits_of(similarities: Rows32) -> Bits:
+    """A float32 array as the kernels read it; a change of one is a change of the other."""
+    bits: Bits = similarities.view(np.int32)
+    return bits
 
 
 @njit(cache=True, nogil=True, forceinline=True)
@@ -44,53 +53,50 @@ def _keep_largest(keys: KeyArray, count: int, m: int) -> None:
 
 
 @njit(cache=True, nogil=True, forceinline=True)
-def _smallest_value(keys: KeyArray, m: int) -> np.float32:
+def _smallest_of(keys: KeyArray, m: int) -> np.int32:
+    """The bits of the smallest |s| among the first m keys."""
     smallest = keys[0]
     for t in range(1, m):
         smallest = min(smallest, keys[t])
-    value = np.empty(1, dtype=np.uint32)
-    value[0] = smallest >> _SHIFT
-    smallest_value: np.float32 = value.view(np.float32)[0]
-    return smallest_value
+    return np.int32(smallest >> _SHIFT)
 
 
 @njit(cache=True, nogil=True, forceinline=True)
 def _push(
-    keys: KeyArray, count: int, bits: np.uint32, column: int, m: int, threshold: np.float32
-) -> tuple[int, np.float32]:
-    keys[count] = (np.uint64(bits & _MAGNITUDE) << _SHIFT) | (_COLUMN - np.uint64(column))
+    keys: KeyArray, count: int, magnitude: np.int32, column: int, m: int, threshold: np.int32
+) -> tuple[int, np.int32]:
+    keys[count] = (np.uint64(magnitude) << _SHIFT) | (_COLUMN - np.uint64(column))
     count += 1
     if count == keys.shape[0]:
         _keep_largest(keys, count, m)
-        return m, _smallest_value(keys, m)
+        return m, _smallest_of(keys, m)
     return count, threshold
 
 
-@njit(cache=True, nogil=True, fastmath=True, forceinline=True)
-def _largest(row: Rows32) -> np.float32:
-    largest = np.float32(0)
+@njit(cache=True, nogil=True, forceinline=True)
+def _largest(row: Bits) -> np.int32:
+    largest = np.int32(0)
     for b in range(row.shape[0]):
-        largest = max(largest, abs(row[b]))
+        largest = max(largest, np.int32(row[b] & _MAGNITUDE))
     return largest
 
 
-@njit(cache=True, nogil=True, fastmath=True, forceinline=True)
-def _largest_excess(row: Rows32, thresholds: Rows32) -> np.float32:
-    largest = np.float32(-1)
+@njit(cache=True, nogil=True, forceinline=True)
+def _largest_excess(row: Bits, thresholds: Bits) -> np.int32:
+    largest = np.int32(-1)
     for b in range(row.shape[0]):
-        largest = max(largest, abs(row[b]) - thresholds[b])
+        largest = max(largest, np.int32(np.int32(row[b] & _MAGNITUDE) - thresholds[b]))
     return largest
 
 
 @njit(cache=True, nogil=True)
 def scan_rows(
-    tile: Rows32, own: IntArray, first_column: int, m: int, keys: KeyArray, counts: IntArray, thresholds: Rows32
+    tile: Bits, own: IntArray, first_column: int, m: int, keys: KeyArray, counts: IntArray, thresholds: Bits
 ) -> None:
-    """Offer every entry of a float32 tile to the buffer of its row.
+    """Offer every entry of a tile to the buffer of its row.
 
     `own[a]` is the column that row a must not take, itself (−1: none). Chunks without a hit are passed at full speed.
     """
-    bits = tile.view(np.uint32)
     n_columns = tile.shape[1]
     for a in range(tile.shape[0]):
         row, count, threshold = tile[a], counts[a], thresholds[a]
@@ -99,24 +105,24 @@ def scan_rows(
             if _largest(row[begin:end]) < threshold:
                 continue
             for b in range(begin, end):
-                if abs(row[b]) >= threshold and first_column + b != own[a]:
-                    count, threshold = _push(keys[a], count, bits[a, b], first_column + b, m, threshold)
+                magnitude = np.int32(row[b] & _MAGNITUDE)
+                if magnitude >= threshold and first_column + b != own[a]:
+                    count, threshold = _push(keys[a], count, magnitude, first_column + b, m, threshold)
         counts[a], thresholds[a] = count, threshold
 
 
 @njit(cache=True, nogil=True)
 def scan_listed(
-    tile: Rows32,
+    tile: Bits,
     slots: IntArray,
     own: IntArray,
     columns: IntArray,
     m: int,
     keys: KeyArray,
     counts: IntArray,
-    thresholds: Rows32,
+    thresholds: Bits,
 ) -> None:
     """`scan_rows` for picked rows and columns: row a has the buffer slots[a], column b is sample columns[b]."""
-    bits = tile.view(np.uint32)
     for a in range(tile.shape[0]):
         row, slot = tile[a], slots[a]
         count, threshold = counts[slot], thresholds[slot]
@@ -125,15 +131,15 @@ def scan_listed(
             if _largest(row[begin:end]) < threshold:
                 continue
             for b in range(begin, end):
-                if abs(row[b]) >= threshold and columns[b] != own[a]:
-                    count, threshold = _push(keys[slot], count, bits[a, b], columns[b], m, threshold)
+                magnitude = np.int32(row[b] & _MAGNITUDE)
+                if magnitude >= threshold and columns[b] != own[a]:
+                    count, threshold = _push(keys[slot], count, magnitude, columns[b], m, threshold)
         counts[slot], thresholds[slot] = count, threshold
 
 
 @njit(cache=True, nogil=True)
-def scan_columns(tile: Rows32, first_row: int, m: int, keys: KeyArray, counts: IntArray, thresholds: Rows32) -> None:
+def scan_columns(tile: Bits, first_row: int, m: int, keys: KeyArray, counts: IntArray, thresholds: Bits) -> None:
     """The same tile read the other way: similarity is symmetric, so every entry is offered to its column's buffer."""
-    bits = tile.view(np.uint32)
     n_columns = tile.shape[1]
     for a in range(tile.shape[0]):
         row = tile[a]
@@ -142,20 +148,22 @@ def scan_columns(tile: Rows32, first_row: int, m: int, keys: KeyArray, counts: I
             if _largest_excess(row[begin:end], thresholds[begin:end]) < 0:
                 continue
             for b in range(begin, end):
-                if abs(row[b]) >= thresholds[b]:
-                    counts[b], thresholds[b] = _push(keys[b], counts[b], bits[a, b], first_row + a, m, thresholds[b])
+                magnitude = np.int32(row[b] & _MAGNITUDE)
+                if magnitude >= thresholds[b]:
+                    counts[b], thresholds[b] = _push(keys[b], counts[b], magnitude, first_row + a, m, thresholds[b])
 
 
 @njit(cache=True, nogil=True)
-def guess_thresholds(tile: Rows32, rank: int, thresholds: Rows32) -> None:
-    """Start each row at the rank-th largest entry of a sample of its columns, so that few entries are ever stored."""
-    bits = tile.view(np.uint32)
-    keys = np.empty(tile.shape[1], dtype=np.uint64)
+def guess_thresholds(tile: Bits, rank: int, work: KeyArray, thresholds: Bits) -> None:
+    """Start each row at the rank-th largest entry of a sample of its columns, so that few entries are ever stored.
+
+    `work` is as wide as the tile.
+    """
     for a in range(tile.shape[0]):
         for b in range(tile.shape[1]):
-            keys[b] = np.uint64(bits[a, b] & _MAGNITUDE) << _SHIFT
-        _keep_largest(keys, tile.shape[1], rank)
-        thresholds[a] = _smallest_value(keys, rank)
+            work[b] = np.uint64(np.int32(tile[a, b] & _MAGNITUDE)) << _SHIFT
+        _keep_largest(work, tile.shape[1], rank)
+        thresholds[a] = _smallest_of(work, rank)
 
 
 @njit(cache=True, nogil=True)

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from masked_subspace._common.rows import block_ranges, to_unit_length
 from masked_subspace._common.types import Array, IndexArray, IntArray, RandomSeed
 from masked_subspace.parallel.engine import Engine, active_engine, limited_threads
-from masked_subspace.represent.neighbors.kernels import scan_listed
+from masked_subspace.represent.neighbors.kernels import bits_of, scan_listed
 from masked_subspace.represent.neighbors.list_sizes import LIST_SIZE, N_PROBES, list_numbers
 from masked_subspace.represent.neighbors.search import Buffers, complete, nearest_in
 
@@ -125,7 +125,7 @@ def scan_lists(
         if found is None or len(found[0]) == 0:
             continue
         slots = by_list[bounds[number] : bounds[number + 1]] // probes.shape[1]
-        tile = rows[slots] @ found[1].T
+        tile = bits_of(rows[slots] @ found[1].T)
         scan_listed(tile, slots, own[slots], found[0], buffers.m, buffers.keys, buffers.counts, buffers.thresholds)
 
 

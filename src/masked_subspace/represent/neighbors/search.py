@@ -18,6 +18,8 @@ from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import Array, FloatArray, IndexArray, IntArray, KeyArray, RandomSeed
 from masked_subspace.parallel.engine import Engine, ordered_map
 from masked_subspace.represent.neighbors.kernels import (
+    Bits,
+    bits_of,
     finish_keys,
     finish_rows,
     guess_thresholds,
@@ -62,9 +64,9 @@ class Buffers:
         self.m = m
         self.keys = np.empty((n_rows, 2 * m + 32), dtype=np.uint64)
         self.counts = np.zeros(n_rows, dtype=np.int64)
-        self.thresholds = np.zeros(n_rows, dtype=np.float32)
+        self.thresholds = bits_of(np.zeros(n_rows, dtype=np.float32))
 
-    def of(self, start: int, stop: int) -> tuple[KeyArray, IntArray, FloatArray]:
+    def of(self, start: int, stop: int) -> tuple[KeyArray, IntArray, Bits]:
         rows = slice(start, stop)
         return self.keys[rows], self.counts[rows], self.thresholds[rows]
 
@@ -74,8 +76,7 @@ class Buffers:
         buffers = cls(*known.shape)
         buffers.keys[:, : known.shape[1]] = known
         buffers.counts[:] = (known > 0).sum(axis=1)
-        weakest = known[:, -1]
-        buffers.thresholds[:] = np.where(weakest > 0, (weakest >> np.uint64(32)).astype(np.uint32).view(np.float32), 0)
+        buffers.thresholds[:] = (known[:, -1] >> np.uint64(32)).astype(np.int32)
         return buffers
 
     def best_keys(self) -> KeyArray:
@@ -115,15 +116,16 @@ def nearest_of_all(X: Array, m: int, *, n_threads: int = 1, block_size: int | No
         with ExitStack() as held:
             for number in sorted({p, q}):
                 held.enter_context(locks[number])
-            scan_rows(tile, np.arange(*ranges[p]), ranges[q][0], m, *buffers.of(*ranges[p]))
+            bits = bits_of(tile)
+            scan_rows(bits, np.arange(*ranges[p]), ranges[q][0], m, *buffers.of(*ranges[p]))
             if p != q:
-                scan_columns(tile, ranges[p][0], m, *buffers.of(*ranges[q]))
+                scan_columns(bits, ranges[p][0], m, *buffers.of(*ranges[q]))
 
     if sample is not None:
         columns, rank = sample.T, math.ceil(_GUESS_MARGIN * m / n * len(sample)) + 4
 
         def guess(number: int) -> None:
-            guess_thresholds(block(number) @ columns, rank, buffers.thresholds[slice(*ranges[number])])
+            _guess(block(number) @ columns, rank, buffers.thresholds[slice(*ranges[number])])
 
         with ordered_map(n_threads) as apply:
             apply(guess, range(len(ranges)))
@@ -143,12 +145,16 @@ def complete(found: IndexArray, X: Array, *, n_threads: int = 1, block_size: int
     return found
 
 
-def _guess_from_own_tile(tile: npt.NDArray[np.float32], m: int, thresholds: npt.NDArray[np.float32]) -> None:
+def _guess(some: npt.NDArray[np.float32], rank: int, thresholds: Bits) -> None:
+    guess_thresholds(bits_of(some), rank, np.empty(some.shape[1], dtype=np.uint64), thresholds)
+
+
+def _guess_from_own_tile(tile: npt.NDArray[np.float32], m: int, thresholds: Bits) -> None:
     """The products of all samples are there: thresholds are guessed from every sixth column."""
     n = len(tile)
     if n >= _LEAST_OF_A_TILE and m <= n // 8:
         some = np.ascontiguousarray(tile[:, ::_EVERY])
-        guess_thresholds(some, math.ceil(_MARGIN_OF_A_TILE * m / n * some.shape[1]) + 4, thresholds)
+        _guess(some, math.ceil(_MARGIN_OF_A_TILE * m / n * some.shape[1]) + 4, thresholds)
 
 
 def _column_sample(X: Array, m: int) -> npt.NDArray[np.float32] | None:
@@ -179,7 +185,7 @@ def nearest_in(
         buffers = Buffers(len(rows), m)
         for start, stop in block_ranges(int(dictionary.shape[0]), step):
             tile = rows @ read_unit_rows(dictionary, start, stop).T
-            scan_rows(tile, forbidden[slice(*ends)], start, m, *buffers.of(0, len(rows)))
+            scan_rows(bits_of(tile), forbidden[slice(*ends)], start, m, *buffers.of(0, len(rows)))
         out[slice(*ends)] = buffers.indices()
 
     with ordered_map(n_threads) as apply:

@@ -318,7 +318,7 @@ def solve_admm(
     dtype = small.H.dtype
     b, v = small.g.shape
     space = Workspace(
-        np.zeros((b, 5, v), dtype),
+        np.zeros((b, 6, v), dtype),
         np.full(b, settings.penalty, dtype),
         np.zeros(b),
         small.g.copy(),
@@ -332,13 +332,14 @@ def solve_admm(
     modelled = settings.has_residual_model
     parts = np.zeros((2, *small.targets.shape) if modelled else (2, 0, 0), dtype=dtype)
     prices = np.array([-1 if one is None else one for one in (settings.noise, settings.outliers)], dtype=dtype)
-    seen = slice(None if modelled else 0)
+    model = None
+    if modelled:
+        left = np.empty(small.targets.shape[1], dtype)
+        model = ResidualModel(small.rows, small.targets, parts[0], parts[1], prices, left)
     admm_rows(
         Problems(small.H, small.g, small.energy, weights, small.allowed),
         _factors(small, settings),
-        ResidualModel(
-            small.rows[seen], small.targets[seen], parts[0], parts[1], prices, np.empty(small.targets.shape[1], dtype)
-        ),
+        model,
         Numbers(
             float(settings.sparsity),
             float(settings.penalty),
@@ -363,15 +364,14 @@ def solve_admm(
     )
 
 
-def _factors(small: SmallProblems, settings: AdmmSettings) -> Factors:
+def _factors(small: SmallProblems, settings: AdmmSettings) -> Factors | None:
     """Eigenvectors where a small first penalty would make conjugate gradients slow, and where Z is affine."""
-    none = Factors(*(np.empty((0,) * dim, dtype=small.H.dtype) for dim in (3, 2, 2)))
     if settings.affine:
         return Factors(*small.eigen, small.ones)
     trace = float(np.einsum("bii->", small.H))
     if settings.penalty >= _FACTOR_BELOW * trace / max(1, small.H.shape[0] * small.H.shape[1]):
-        return none
-    return Factors(*small.eigen, none.ones)
+        return None
+    return Factors(*small.eigen, np.empty((0, 0), dtype=small.H.dtype))
 
 
 def _compressed(Q: FloatArray, small: SmallProblems) -> tuple[npt.NDArray[np.int64], IndexArray, FloatArray]:

@@ -34,7 +34,7 @@ class Problems(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """H = E diag(s) Eᵀ of each problem; without rows the Z step runs conjugate gradients."""
+    """H = E diag(s) Eᵀ of each problem; without it the Z step runs conjugate gradients."""
 
     vectors: FloatArray  # b × v × v, row j is the j-th eigenvector
     values: FloatArray  # b × v
@@ -42,7 +42,7 @@ class Factors(NamedTuple):
 
 
 class ResidualModel(NamedTuple):
-    """ε and O of `eq:gmsc-n`; without rows it is GMSC."""
+    """ε and O of `eq:gmsc-n`; without it the model is GMSC."""
 
     rows: FloatArray  # b × v × d
     targets: FloatArray  # b × d
@@ -68,7 +68,7 @@ class Numbers(NamedTuple):
 class Workspace(NamedTuple):
     """Arrays that a run works in."""
 
-    states: FloatArray  # b × 5 × v, zeros: Z, C, Q, U1, U2
+    states: FloatArray  # b × 6 × v, zeros: Z, C, Q, U1, U2, ZH
     penalties: FloatArray  # b, μ₀
     values: FloatArray  # b, the objective of each sample
     g: FloatArray  # b × v, a copy of the problems' g
@@ -94,13 +94,14 @@ def _dot(a: FloatArray, b: FloatArray) -> Number:
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _apply(H: FloatArray, shift: Number, x: FloatArray, out: FloatArray) -> None:
-    """out = (H + shift·I) x."""
+def _apply(H: FloatArray, x: FloatArray, out: FloatArray) -> None:
+    """out = H x."""
     v = x.shape[0]
     whole = v - v % 4
+    zero = x.dtype.type(0)
     for j in range(0, whole, 4):
         # Four rows at a time: x is loaded once for all of them.
-        t0, t1, t2, t3 = shift * x[j], shift * x[j + 1], shift * x[j + 2], shift * x[j + 3]
+        t0, t1, t2, t3 = zero, zero, zero, zero
         h0, h1, h2, h3 = H[j], H[j + 1], H[j + 2], H[j + 3]
         for k in range(v):
             t0 += h0[k] * x[k]
@@ -109,7 +110,7 @@ def _apply(H: FloatArray, shift: Number, x: FloatArray, out: FloatArray) -> None
             t3 += h3[k] * x[k]
         out[j], out[j + 1], out[j + 2], out[j + 3] = t0, t1, t2, t3
     for j in range(whole, v):
-        out[j] = shift * x[j] + _dot(H[j], x)
+        out[j] = _dot(H[j], x)
 
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
@@ -119,26 +120,30 @@ def _solve_shifted(
     rhs: FloatArray,
     tol: Number,
     z: FloatArray,
+    Hz: FloatArray,
     residual: FloatArray,
     step: FloatArray,
     image: FloatArray,
 ) -> None:
-    """Conjugate gradients for (H + shift·I) z = rhs from the z given, until ‖residual‖ ≤ tol·‖rhs‖."""
+    """Conjugate gradients for (H + shift·I) z = rhs from the z given, until ‖residual‖ ≤ tol·‖rhs‖.
+
+    Hz = H z is carried along, so that the next solve, with another shift, begins without a product.
+    """
     v = z.shape[0]
-    _apply(H, shift, z, image)
     for j in range(v):
-        residual[j] = rhs[j] - image[j]
+        residual[j] = rhs[j] - Hz[j] - shift * z[j]
         step[j] = residual[j]
     size = _dot(residual, residual)
     enough = tol * tol * _dot(rhs, rhs)
     for _ in range(4 * v):
         if size <= enough:
             return
-        _apply(H, shift, step, image)
-        length = size / _dot(step, image)
+        _apply(H, step, image)
+        length = size / (_dot(step, image) + shift * _dot(step, step))
         for j in range(v):
             z[j] += length * step[j]
-            residual[j] -= length * image[j]
+            Hz[j] += length * image[j]
+            residual[j] -= length * (image[j] + shift * step[j])
         new_size = _dot(residual, residual)
         turn = new_size / size
         size = new_size
@@ -148,42 +153,29 @@ def _solve_shifted(
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
 def _solve_factored(
-    vectors: FloatArray, values: FloatArray, shift: Number, rhs: FloatArray, z: FloatArray, image: FloatArray
-) -> None:
-    """The same by an eigendecomposition H = E diag(s) Eᵀ; row j of `vectors` is the j-th eigenvector."""
-    v = z.shape[0]
-    for j in range(v):
-        image[j] = _dot(vectors[j], rhs) / (values[j] + shift)
-        z[j] = 0
-    for j in range(v):
-        amount = image[j]
-        row = vectors[j]
-        for k in range(v):
-            z[k] += amount * row[k]
-
-
-@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
-def _solve_affine(
-    vectors: FloatArray,
-    values: FloatArray,
-    ones: FloatArray,
-    shift: Number,
-    rhs: FloatArray,
-    z: FloatArray,
-    image: FloatArray,
+    factors: Factors, s: int, shift: Number, rhs: FloatArray, z: FloatArray, image: FloatArray
 ) -> Number:
-    """The same subject to z1 = 1 (Eq:affine-Z); returns zHzᵀ. All sums run over the eigenvectors."""
+    """The same by an eigendecomposition of H; returns zHzᵀ. All sums run over the eigenvectors.
+
+    If Z is affine, subject to z1 = 1 (Eq:affine-Z).
+    """
     v = z.shape[0]
-    reached, total = z.dtype.type(0), z.dtype.type(0)
+    vectors, values = factors.vectors[s], factors.values[s]
     for j in range(v):
         image[j] = _dot(vectors[j], rhs)
-        share = ones[j] / (values[j] + shift)
-        reached += share * image[j]
-        total += share * ones[j]
-    nu = (1 - reached) / total if total > 0 else z.dtype.type(0)
+    if factors.ones.shape[0] > 0:
+        ones = factors.ones[s]
+        reached, total = z.dtype.type(0), z.dtype.type(0)
+        for j in range(v):
+            share = ones[j] / (values[j] + shift)
+            reached += share * image[j]
+            total += share * ones[j]
+        nu = (1 - reached) / total if total > 0 else z.dtype.type(0)
+        for j in range(v):
+            image[j] += nu * ones[j]
     square = z.dtype.type(0)
     for j in range(v):
-        image[j] = (image[j] + nu * ones[j]) / (values[j] + shift)
+        image[j] /= values[j] + shift
         square += values[j] * image[j] * image[j]
         z[j] = 0
     for j in range(v):
@@ -266,14 +258,21 @@ def _residual_step(
 
 @njit(cache=True, nogil=True, fastmath=_ALLOW)
 def admm_rows(
-    problems: Problems, factors: Factors, model: ResidualModel, numbers: Numbers, space: Workspace, out: Solutions
+    problems: Problems,
+    factors: Factors | None,
+    model: ResidualModel | None,
+    numbers: Numbers,
+    space: Workspace,
+    out: Solutions,
 ) -> None:
-    """Run Algorithm 1 for each sample of a block: `Problems`, `Factors`, `ResidualModel`, `Numbers` → `Solutions`."""
+    """Run Algorithm 1 for each sample of a block: `Problems`, `Factors`, `ResidualModel`, `Numbers` → `Solutions`.
+
+    What is asked of None is not compiled: a default fit needs neither factors nor a residual model.
+    """
     dtype = problems.H.dtype
     scalar = dtype.type
     lam, growth = scalar(numbers.sparsity), scalar(numbers.growth)
     tol, solve_tol = scalar(numbers.tol), scalar(numbers.solve_tol)
-    factored, affine, modelled = factors.vectors.shape[0] > 0, factors.ones.shape[0] > 0, model.rows.shape[0] > 0
     b, v = problems.g.shape
     work, rhs, values = space.work, space.work[4], space.values
     first_stop = numbers.first_stop
@@ -288,15 +287,11 @@ def admm_rows(
                 for j in range(v):
                     work[3, j] = z[j]
                     rhs[j] = g[j] - u1[j] + u2[j] + mu * (c[j] + q[j])
-                if affine:
-                    square = _solve_affine(
-                        factors.vectors[s], factors.values[s], factors.ones[s], 2 * mu, rhs, z, work[0]
-                    )
-                elif factored:
-                    _solve_factored(factors.vectors[s], factors.values[s], 2 * mu, rhs, z, work[0])
+                if factors is None:
+                    _solve_shifted(problems.H[s], 2 * mu, rhs, solve_tol, z, state[5], work[0], work[1], work[2])
                 else:
-                    _solve_shifted(problems.H[s], 2 * mu, rhs, solve_tol, z, work[0], work[1], work[2])
-                if modelled:
+                    square = _solve_factored(factors, s, 2 * mu, rhs, z, work[0])
+                if model is not None:
                     fit = _residual_step(
                         model.rows[s],
                         model.targets[s],
@@ -307,7 +302,7 @@ def admm_rows(
                         model.left,
                         g,
                     )
-                elif affine:
+                elif factors is not None:
                     fit = (problems.energy[s] + square) / 2 - _dot(z, g)
                 else:
                     # ½‖x − z X_v‖² with H z = rhs − 2μ z
