@@ -115,7 +115,7 @@ def test_the_same_seed_gives_the_same_number_on_any_number_of_threads():
 
 def test_many_cuts_are_the_cuts():
     links = part_of_links(planted_links(6, 20, 0)[0], np.random.default_rng(0))
-    many = ManyCuts(links, 4, steps=16)
+    many = ManyCuts(links, 4)
     for n_clusters in (2, 5, 6, 11):
         assert np.array_equal(many.cut(n_clusters), modularity_cut(links, n_clusters, 4))
 

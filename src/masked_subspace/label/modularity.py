@@ -1,7 +1,7 @@
 """The modularity cut: K communities of a graph.
 
-The number of communities grows with the resolution γ, so γ is found by bisection until K communities are *large*: at
-least a tenth of the mean cluster size n/K. Where no γ gives exactly K, large communities that lose least are merged, or
+The number of communities grows with the resolution γ, about as a power of it, so γ is found by interpolation until K
+communities are *large*: at least a tenth of the mean cluster size n/K. Where no γ gives exactly K, large communities that lose least are merged, or
 the largest are split from inside. Small communities join the large one they are linked to most.
 """
 
@@ -18,6 +18,8 @@ from masked_subspace.label.modularity_kernels import find_communities
 
 # Resolutions between which every graph seen has from one to n communities, and steps that tell them apart to 2 %.
 _LOWEST, _HIGHEST, _STEPS = 1e-3, 1e3, 16
+# Steps of ln γ: the longest into the unknown, and the grid that searches for other K share as long as they can.
+_LEAP, _GRID = np.log(6.0), np.log(2.0) / 8
 _LARGE_SHARE = 0.1
 _SPLITS = 8
 
@@ -25,11 +27,12 @@ _SPLITS = 8
 class ManyCuts:
     """Cuts of one graph into different numbers of clusters; communities are found once for each resolution.
 
-    The searches for neighbouring numbers visit the same resolutions, so that fifty cuts cost about ten.
+    With `halvings` the range of resolutions is halved so often: searches for neighbouring numbers then visit the same
+    ones, and fifty cuts cost about ten.
     """
 
-    def __init__(self, W: csr_array, seed: int, *, steps: int = _STEPS) -> None:
-        self.W, self.steps = W, steps
+    def __init__(self, W: csr_array, seed: int, *, halvings: int | None = None) -> None:
+        self.W, self.halvings = W, halvings
         self.order = np.random.default_rng(seed).permutation(W.shape[0]).astype(np.int32)
         self._found: dict[float, IndexArray] = {}
 
@@ -41,7 +44,7 @@ class ManyCuts:
     def cut(self, n_clusters: int) -> IndexArray:
         """Clusters 0 … K − 1; −1 for samples without a path to any of them."""
         ones = np.ones(self.W.shape[0], dtype=np.int64)
-        return _cut(self.W, ones, n_clusters, self.order, self.communities, self.steps)[0]
+        return _cut(self.W, ones, n_clusters, self.order, self.communities, self.halvings)[0]
 
 
 def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> IndexArray:
@@ -58,7 +61,7 @@ def cut_of_groups(W: csr_array, sizes: IntArray, n_clusters: int, seed: int) -> 
     Loops of W are the links inside a group, counted from both ends.
     """
     order = np.random.default_rng(seed).permutation(W.shape[0]).astype(np.int32)
-    return _cut(W, sizes, n_clusters, order, lambda resolution: find_communities(W, resolution, order), _STEPS)
+    return _cut(W, sizes, n_clusters, order, lambda resolution: find_communities(W, resolution, order))
 
 
 def _cut(
@@ -67,12 +70,12 @@ def _cut(
     n_clusters: int,
     order: IntArray,
     communities: Callable[[float], IntArray],
-    steps: int,
+    halvings: int | None = None,
 ) -> tuple[IndexArray, float]:
     if n_clusters == 1:
         return np.zeros(W.shape[0], dtype=np.int32), 1.0
     least = max(1.0, _LARGE_SHARE * int(sizes.sum()) / n_clusters)
-    found, resolution = _search(communities, sizes, n_clusters, least, steps)
+    found, resolution = _search(communities, sizes, n_clusters, least, halvings)
     labels = _large_only(found, sizes, least)
     labels = _merged(W, labels, n_clusters, resolution)
     labels = _split(W, sizes, labels, n_clusters, resolution, order)
@@ -80,13 +83,14 @@ def _cut(
 
 
 def _search(
-    communities: Callable[[float], IntArray], sizes: IntArray, n_clusters: int, least: float, steps: int
+    communities: Callable[[float], IntArray], sizes: IntArray, n_clusters: int, least: float, halvings: int | None
 ) -> tuple[IntArray, float]:
     """The partition whose number of large communities is nearest to K, and its resolution."""
     low, high = _LOWEST, _HIGHEST
+    fewer, more = None, None  # how many communities there are at these ends, once it is known
     best, best_miss, best_resolution = None, np.inf, 1.0
     resolution = 1.0
-    for _ in range(steps):
+    for step in range(halvings or _STEPS):
         found = communities(resolution)
         count = int((np.bincount(found, sizes) >= least).sum())
         if abs(count - n_clusters) < best_miss:
@@ -94,12 +98,29 @@ def _search(
         if count == n_clusters:
             break
         if count < n_clusters:
-            low = resolution
+            low, fewer = resolution, count
         else:
-            high = resolution
-        resolution = float(np.sqrt(low * high))
+            high, more = resolution, count
+        halve = halvings is not None or (step % 3 == 2 and fewer is not None and more is not None)
+        resolution = float(np.sqrt(low * high)) if halve else _guess(low, high, fewer, more, n_clusters)
     assert best is not None
     return best, best_resolution
+
+
+def _guess(low: float, high: float, fewer: int | None, more: int | None, n_clusters: int) -> float:
+    """Where K communities lie if they grow with a power of γ; with one end unknown, with γ itself."""
+    start, stop, wanted = np.log(low), np.log(high), np.log(n_clusters)
+    if fewer is None:
+        assert more is not None
+        place = stop - min(_LEAP, np.log(more) - wanted + _GRID)
+    elif more is None:
+        place = start + min(_LEAP, wanted - np.log(max(fewer, 1)) + _GRID)
+    else:
+        share = (wanted - np.log(max(fewer, 0.5))) / (np.log(more) - np.log(max(fewer, 0.5)))
+        place = start + np.clip(share, 0.15, 0.85) * (stop - start)
+    place = np.clip(place, start, stop)
+    on_grid = round(place / _GRID) * _GRID
+    return float(np.exp(on_grid if start + 0.1 * _GRID < on_grid < stop - 0.1 * _GRID else place))
 
 
 def _large_only(found: IntArray, sizes: IntArray, least: float) -> IndexArray:

@@ -264,7 +264,7 @@ class _Family:
         each = _LOOKS_OF_ONE_VIEW if len(graphs) == 1 else _LOOKS_OF_SEVERAL
         views = [view for view in range(len(graphs)) for _ in range(each)]
         looks = [
-            ManyCuts(part_of_links(graphs[view], rng), seed + place, steps=_HALVINGS)
+            ManyCuts(part_of_links(graphs[view], rng), seed + place, halvings=_HALVINGS)
             for place, view in enumerate(views)
         ]
         pairs = [(a, b) for a, b in combinations(range(len(looks)), 2) if views[a] != views[b] or len(graphs) == 1]

@@ -175,6 +175,9 @@ class Recipe:
         if view.by_distance:
             return Look(view.name, self.representer.nearest(rows, self.seed))
         known = evidence.known if evidence.hard else None
+        if self.normalize and self.representer.solver == "sparse" and rows.dtype == np.float64:
+            # Members are solved to 1e-5: single precision has enough for unit rows, at half the time.
+            rows = rows.astype(np.float32)
         return Look(view.name, self.representer.prepare(rows, known=known, hard=evidence.hard, seed=self.seed))
 
 
