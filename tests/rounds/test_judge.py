@@ -20,6 +20,7 @@ from masked_subspace.rounds.judge import (
     strength_of,
     yardsticks,
 )
+from masked_subspace.rounds.mixtures import MIXTURES
 from masked_subspace.rows.preparation import VIEWS
 
 

@@ -1,8 +1,9 @@
 """The modularity cut: K communities of a graph.
 
 The number of communities grows with the resolution γ, about as a power of it, so γ is found by interpolation until K
-communities are *large*: at least a tenth of the mean cluster size n/K. Where no γ gives exactly K, large communities that lose least are merged, or
-the largest are split from inside. Small communities join the large one they are linked to most.
+communities are *large*: at least a tenth of the mean cluster size n/K. Where no γ gives exactly K, large communities
+that lose least are merged, or the largest are split from inside. Small communities join the large one they are linked
+to most.
 """
 
 from __future__ import annotations

@@ -61,3 +61,14 @@ def test_every_row_lives_in_one_list(dictionary):
             homes[listed.residents.order[listed.residents.starts[number] : listed.residents.starts[number + 1]]]
             == number
         ).all()
+
+
+def test_long_rows_are_compared_by_directions_that_hold_their_energy(dictionary):
+    rng = np.random.default_rng(2)
+    wide = dictionary @ rng.normal(size=(12, 300)) + 0.01 * rng.normal(size=(len(dictionary), 300))
+    listed, rows = ListedRows.of(wide), wide[:200] + 0.01 * rng.normal(size=(200, 300))
+    assert listed.directions is not None
+    assert listed.residents.X.shape[1] == listed.directions.shape[1] < 150
+    found, exact = listed.nearest(rows, 10), nearest_in(wide, rows, 10)
+    assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found, exact, strict=True)]) > 0.9
+    assert ListedRows.of(rng.normal(size=(3000, 300))).directions is None
