@@ -115,3 +115,12 @@ def test_a_cluster_whose_samples_lie_in_one_place_is_drawn(dtype):
         warnings.simplefilter("error")
         places = graph_map(graph, np.eye(2, dtype=dtype)[codes], codes)
     assert np.isfinite(places).all()
+
+
+def test_a_sample_beyond_the_middle_stands_half_way_and_no_farther():
+    """Its own centre is 7.5 away and the other one 1: full doubt, and still on its own side."""
+    embedding = np.array([[0.0], [0.0], [0.0], [10.0], [9.0], [9.0], [9.0]])
+    places = cluster_map(embedding, np.array([0, 0, 0, 0, 1, 1, 1]))
+    t = 2.5 / (2.5 + 9.0)  # of the first: its centre is 2.5 away, the other 9
+    own = (places[0] - t * places[4]) / (1 - t)
+    np.testing.assert_allclose(places[3], (own + places[4]) / 2, atol=1e-6)

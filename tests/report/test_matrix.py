@@ -1,6 +1,7 @@
 """The coarse matrix against a dense one computed plainly."""
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_array, random_array
 
 from masked_subspace.report.matrix import MAX_BINS, coarse_matrix, display_order
@@ -58,3 +59,14 @@ def test_an_empty_graph_is_drawn_empty():
     coarse = coarse_matrix(csr_array((5, 5)), np.arange(5), max_links=10)
     assert coarse.bins.max() == 0
     assert len(coarse.links) == 0
+
+
+def test_full_brightness_is_what_one_link_in_fifty_exceeds():
+    """One giant does not darken the rest: the scale is the .98 quantile of the weights."""
+    n = 40
+    W = np.triu(np.arange(n * n, dtype=float).reshape(n, n) + 1, 1)
+    W[0, 1] = 1e9
+    W = W + W.T
+    found = coarse_matrix(csr_array(W), np.arange(n), max_links=10_000)
+    assert found.scale == pytest.approx(np.quantile(W[W > 0], 0.98))
+    assert (found.strengths == 255).mean() > 0.01

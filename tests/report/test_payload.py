@@ -2,6 +2,7 @@
 
 import base64
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace.report import ReportContent, Round, Run, Subspace
 from masked_subspace.report.payload import certain_samples, payload
+from masked_subspace.report.pictures import _directions
 
 
 def small_run(labels, **parts):
@@ -104,3 +106,11 @@ def test_rounds_are_drawn_on_the_scale_of_the_last():
     first, last = payload(ReportContent("t", runs=(run,)))["runs"][0]["rounds"]
     assert first["scale"] == last["scale"] == 1
     assert numbers(first["strength"], "u1").max() < numbers(last["strength"], "u1").max()
+
+
+def test_each_direction_uses_the_whole_range_of_gray():
+    """A direction with small entries is as visible as one with large ones."""
+    basis = np.zeros((2, 16))
+    basis[0, 3], basis[1, 5:9] = 1.0, -0.5
+    pictures = _directions(SimpleNamespace(basis=basis), (4, 4), np.zeros((3, 4, 4)))
+    assert [int(picture.ravel()[place]) for picture, place in zip(pictures, (3, 5), strict=True)] == [255, 0]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.masks.hard import PatternMask
+from masked_subspace.masks.hard import NeighborMask, PatternMask
+from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.masks.soft import ArrayMask, LabelMask
 from masked_subspace.metrics import sparsity as mean_nonzeros
 from masked_subspace.represent.dense import near_ties
@@ -16,6 +17,7 @@ from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings, continuation
 from masked_subspace.represent.neighbors.search import nearest_in, nearest_of_all
+from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.represent.sparse.solve import represent_over, solve_sparse
 from masked_subspace.represent.sparsity import FirstStep, default_mask_weight, default_penalty, mean_square
 from reference import plain_admm
@@ -154,3 +156,28 @@ def test_new_samples_are_rebuilt_over_the_dictionary():
 def test_stored_zeros_are_no_entries():
     Z = csr_array((np.array([1.0, 0.0, 2.0, 0.0]), np.array([1, 2, 0, 1]), np.array([0, 2, 3, 4])), shape=(3, 3))
     assert mean_nonzeros(Z) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("solver", ["dense", "sparse"])
+def test_what_is_forbidden_stays_zero_in_either_solver(solver):
+    """A pattern, neighbours, and neighbours without a pair that must be apart under hard constraints."""
+    X = rows()
+    free = MaskedRepresenter(solver=solver, n_candidates=20).prepare(X).represent(None).representation.toarray()
+    pattern = np.random.default_rng(1).random((24, 24)) < 0.5
+    assert free[~pattern].any()
+    kept = MaskedRepresenter(solver=solver, n_candidates=20, hard_mask=pattern).prepare(X).represent(None)
+    assert kept.representation.nnz > 0
+    assert not kept.representation.toarray()[~pattern].any()
+
+    cosines = np.abs(X @ X.T) / np.outer(*[np.linalg.norm(X, axis=1)] * 2)
+    np.fill_diagonal(cosines, -1)
+    near = np.argsort(-cosines, axis=1)[:, :5]
+    representer = MaskedRepresenter(solver=solver, hard_mask=NeighborMask(5))
+    found = representer.prepare(X).represent(None).representation.toarray()
+    i, j = np.argwhere(found)[0]
+    assert j in near[i]
+    known = KnownPairs.of(24, None, [[i, j]])
+    apart = representer.prepare(X, known=known, hard=True).represent(None).representation.toarray()
+    assert apart.any()
+    assert apart[i, j] == 0
+    assert apart[j, i] == 0
