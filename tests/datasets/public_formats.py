@@ -11,7 +11,7 @@ import numpy as np
 
 def idx(values):
     header = bytes([0, 0, 8, values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
-    return gzip.compress(header + values.astype(np.uint8).tobytes(), compresslevel=1)
+    return gzip.compress(header + values.astype(np.uint8).tobytes(), compresslevel=1, mtime=0)
 
 
 def mnist_files(images, labels, n_train):

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace import BMSC
 from masked_subspace._common.sparse.samples import SparseSamples
+from masked_subspace.rows import words
 from masked_subspace.rows.preparation import VIEWS, Preparation, like_words
 from masked_subspace.rows.words import leading_directions
 
@@ -53,10 +54,10 @@ def test_rows_are_the_weighted_words_along_their_singular_directions():
     X, _ = texts(n_samples=40, n_words=60)
     X[7] = 0
     learnt = Preparation.learn(X, VIEWS["topics"])
-    words = by_hand(X)
-    _, values, turned = np.linalg.svd(words, full_matrices=False)
+    weighted = by_hand(X)
+    _, values, turned = np.linalg.svd(weighted, full_matrices=False)
     kept = values > 1e-4 * values[0]
-    expected = words @ turned[kept].T
+    expected = weighted @ turned[kept].T
     expected /= np.maximum(np.linalg.norm(expected, axis=1, keepdims=True), 1e-300)
     rows = learnt.apply(X)
     np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-10)
@@ -64,12 +65,26 @@ def test_rows_are_the_weighted_words_along_their_singular_directions():
     assert not rows[7].any()
 
 
-def test_many_features_have_the_same_leading_directions():
-    X, _ = texts(n_samples=90, n_words=700)
-    rows = csr_array(by_hand(X))
-    found = leading_directions(rows, 6)
-    _, _, turned = np.linalg.svd(rows.toarray(), full_matrices=False)
-    np.testing.assert_allclose(np.abs(found.T @ turned[:6].T), np.eye(6), atol=1e-4)
+@pytest.mark.parametrize(("n_samples", "n_words"), [(90, 700), (700, 600), (600, 700)])
+@pytest.mark.parametrize("most", [words._MOST_NUMBERS, 1])
+def test_leading_directions_are_singular_vectors_whichever_product_is_smaller(monkeypatch, n_samples, n_words, most):
+    monkeypatch.setattr(words, "_MOST_NUMBERS", most)
+    X, _ = texts(n_samples=n_samples, n_words=n_words)
+    rows = np.log1p(X)
+    found = leading_directions(csr_array(rows), 6)
+    assert (found.turned is not None) == (most == 1 and n_words > n_samples)
+    _, values, turned = np.linalg.svd(rows, full_matrices=False)
+    assert values[5] > 1.01 * values[6]
+    places = found.of(csr_array(rows))
+    np.testing.assert_allclose(places @ places.T, rows @ turned[:6].T @ turned[:6] @ rows.T, atol=1e-3)
+    np.testing.assert_allclose(np.linalg.norm(places, axis=0), values[:6], rtol=1e-5)
+
+
+def test_samples_in_another_order_have_the_same_topics():
+    X, _ = texts(n_samples=600, n_words=700)
+    order = np.random.default_rng(1).permutation(len(X))
+    rows, permuted = (Preparation.learn(one, VIEWS["topics"]).apply(one) for one in (X, X[order]))
+    np.testing.assert_allclose(np.abs(rows[order][:, :5]), np.abs(permuted[:, :5]), atol=1e-4)
 
 
 def test_new_samples_are_weighed_as_the_training_samples_are():
@@ -87,10 +102,10 @@ def test_the_unit_of_the_counts_does_not_matter():
 def test_entries_that_are_no_counts_are_not_weighed_again():
     X, _ = texts(n_samples=40, n_words=60)
     X /= 3
-    words = np.log1p(X / np.median(X[X > 0]))
-    words /= np.linalg.norm(words, axis=1, keepdims=True)
+    weighted = np.log1p(X / np.median(X[X > 0]))
+    weighted /= np.linalg.norm(weighted, axis=1, keepdims=True)
     rows = Preparation.learn(X, VIEWS["topics"]).apply(X)
-    np.testing.assert_allclose(rows @ rows.T, words @ words.T, atol=1e-8)
+    np.testing.assert_allclose(rows @ rows.T, weighted @ weighted.T, atol=1e-8)
 
 
 def test_sparse_samples_and_arrays_have_the_same_rows():

@@ -78,11 +78,14 @@ def smallest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, Float
 
 
 def leading_eigenpairs_of_products(
-    product: Callable[[FloatArray], FloatArray], size: int, count: int
+    product: Callable[[FloatArray], FloatArray], size: int, count: int, start: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """About the `count` largest eigenvalues of the symmetric matrix that `product` multiplies by, and their vectors."""
+    """About the `count` largest eigenvalues of the symmetric matrix that `product` multiplies by, and their vectors.
+
+    `start` is where Lanczos begins; None: a fixed random vector.
+    """
     operator = LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
-    start = np.random.default_rng(0).normal(size=size)
+    start = np.random.default_rng(0).normal(size=size) if start is None else start
     values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=_LANCZOS_TOL)
     return values, vectors
 

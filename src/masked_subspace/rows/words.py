@@ -19,16 +19,34 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from masked_subspace._common.eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
-from masked_subspace._common.rows import to_unit_length
+from masked_subspace._common.rows import rows_of_a_block, to_unit_length
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MatrixLike
 from masked_subspace.rows.preparation import Preparation, View
 
 # Topics that rows keep.
 _TOPICS = 100
-# Up to here a product of the features is factored as a whole.
+# Up to here a product is factored as a whole.
 _SMALL = 500
+# Directions of more numbers than this are kept as weights of the training rows: 100 of 50,000 features are 40 MB.
+_MOST_NUMBERS = 5_000_000
 _SMALLEST = 1e-4  # of the first singular value; what is below is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """d × r: the vectors themselves, or `turned` (d × n, sparse) times them."""
+
+    vectors: FloatArray
+    turned: csr_array | None = None
+
+    def of(self, rows: csr_array) -> FloatArray:
+        """Where rows lie along the directions."""
+        if self.turned is None:
+            return np.asarray(rows @ self.vectors)
+        step = rows_of_a_block(8 * self.turned.shape[1])
+        blocks = [(rows[at : at + step] @ self.turned) @ self.vectors for at in range(0, rows.shape[0], step)]
+        return np.concatenate(blocks)
 
 
 @dataclass(frozen=True)
@@ -37,13 +55,12 @@ class Topics(Preparation):
 
     unit: float = 1.0
     weights: FloatArray | None = None  # one a feature
-    directions: FloatArray | None = None  # d × r
+    topics: Directions | None = None
 
     def apply(self, X: FloatArray | SparseSamples) -> FloatArray:
         assert self.weights is not None
-        assert self.directions is not None
-        rows: FloatArray = np.asarray(weighted_words(_matrix(X), self.unit, self.weights) @ self.directions)
-        rows = rows.astype(X.dtype)
+        assert self.topics is not None
+        rows: FloatArray = self.topics.of(weighted_words(_matrix(X), self.unit, self.weights)).astype(X.dtype)
         if self.normalize:
             to_unit_length(rows, 0.0)
         return rows
@@ -58,9 +75,7 @@ def learn_topics(X: FloatArray | SparseSamples, view: View, *, normalize: bool, 
     are_counts = bool((positive == np.round(positive)).all())
     weights = np.log((1 + matrix.shape[0]) / (1 + counts)) + 1 if are_counts else np.ones(matrix.shape[1])
     words = weighted_words(matrix, unit, weights)
-    return Topics(
-        view, normalize, unit=unit, weights=weights, directions=leading_directions(words, directions or _TOPICS)
-    )
+    return Topics(view, normalize, unit=unit, weights=weights, topics=leading_directions(words, directions or _TOPICS))
 
 
 def weighted_words(matrix: csr_array, unit: float, weights: FloatArray) -> csr_array:
@@ -72,23 +87,32 @@ def weighted_words(matrix: csr_array, unit: float, weights: FloatArray) -> csr_a
     return csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def leading_directions(rows: csr_array, count: int) -> FloatArray:
-    """d × r: the right singular vectors of the largest singular values, the largest first.
+def leading_directions(rows: csr_array, count: int) -> Directions:
+    """The right singular vectors of the largest singular values, the largest first.
 
-    Through the product of the features, whatever their number: what Lanczos starts from then hangs on no order of the
-    samples.
+    Through the smaller of the two products of the rows with themselves. What Lanczos starts from hangs on the features
+    alone, so that samples in another order have the same topics.
     """
-    n_features = rows.shape[1]
-    if n_features <= max(_SMALL, 2 * count):
-        values, vectors = eigenpairs((rows.T @ rows).toarray())
+    n_samples, n_features = rows.shape
+    turned, most = csr_array(rows.T), min(count, min(rows.shape) - 1)
+    if min(rows.shape) <= max(_SMALL, 2 * count):
+        product = (rows.T @ rows if n_features <= n_samples else rows @ rows.T).toarray()
+        values, vectors = eigenpairs(product)
+    elif n_features <= n_samples:
+        values, vectors = leading_eigenpairs_of_products(lambda v: turned @ (rows @ v), n_features, most)
     else:
-        turned = csr_array(rows.T)
-        values, vectors = leading_eigenpairs_of_products(
-            lambda v: turned @ (rows @ v), n_features, min(count, min(rows.shape) - 1)
-        )
+        start = rows @ np.random.default_rng(0).normal(size=n_features)
+        values, vectors = leading_eigenpairs_of_products(lambda v: rows @ (turned @ v), n_samples, most, start)
     order = np.argsort(-values, kind="stable")[:count]
     kept = order[values[order] > _SMALLEST**2 * max(float(values.max()), 0.0)]
-    return with_fixed_signs(np.ascontiguousarray(vectors[:, kept]))
+    vectors = np.ascontiguousarray(vectors[:, kept])
+    if n_features <= n_samples:
+        return Directions(with_fixed_signs(vectors))
+    # V = rowsᵀ U S⁻¹. Where features are very many, the rows are kept in its place.
+    weights = vectors / np.sqrt(values[kept])
+    if n_features * len(kept) > _MOST_NUMBERS:
+        return Directions(with_fixed_signs(weights), turned)
+    return Directions(with_fixed_signs(turned @ weights))
 
 
 def _matrix(X: MatrixLike) -> csr_array:
