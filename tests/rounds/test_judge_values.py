@@ -12,7 +12,14 @@ from masked_subspace.label.separation import Clouds
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds import judge
-from masked_subspace.rounds.defaults import FINER_FROM, FINEST_FROM, LINKS_OF_MEMBERS, LINKS_OF_SMALL_CLUSTERS
+from masked_subspace.rounds.defaults import (
+    FINER_FROM,
+    FINEST_FROM,
+    LINKS_OF_MANY,
+    LINKS_OF_MEMBERS,
+    LINKS_OF_SMALL_CLUSTERS,
+    MANY_A_CLUSTER,
+)
 from masked_subspace.rounds.ensemble import Ballot, Cut, Member, Recipe, together
 from masked_subspace.rounds.judge import (
     Family,
@@ -25,6 +32,7 @@ from masked_subspace.rounds.judge import (
     links_for,
     prediction_strength,
     strength_of,
+    voting_links,
     wider_links_for,
     yardsticks,
 )
@@ -103,6 +111,9 @@ def test_links_of_members_follow_the_size_of_clusters():
     assert links_for(1, 10, 2) == (1, 1, 2)
     assert wider_links_for(FINEST_FROM * 7, 7) == judge.WIDER_LINKS
     assert wider_links_for(FINEST_FROM * 7 - 1, 7) == ()
+    assert voting_links((3, 4, 5), MANY_A_CLUSTER * 7, 7) == LINKS_OF_MANY
+    assert voting_links((3, 4, 5), MANY_A_CLUSTER * 7 - 1, 7) == (3, 4, 5, *judge.WIDER_LINKS)
+    assert voting_links((5, 6, 7), FINEST_FROM * 7 - 1, 7) == (5, 6, 7)
 
 
 def test_many_samples_in_small_clusters_are_not_cut_by_their_spectrum():

@@ -21,7 +21,6 @@ from masked_subspace.label.number_of_clusters import Cells, Number, number_of_cl
 from masked_subspace.masks.soft import Orientation, first_soft_mask
 from masked_subspace.rounds.defaults import (
     CONSENSUS_STRENGTH,
-    GRAPHS_OF_ONE_VIEW,
     JUDGED_A_CLUSTER,
     JUDGED_SAMPLES,
     LINKS_OF_MANY,
@@ -45,6 +44,7 @@ from masked_subspace.rounds.judge import (
     judged_ways,
     links_for,
     votes_of_model,
+    voting_links,
     wider_links_for,
     yardsticks,
 )
@@ -369,8 +369,8 @@ class RMSC(MaskedClusterer):
         one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
         if len(X) > ONE_VIEW_FROM:
             views = views[:1]
-            links = LINKS_OF_MANY if isinstance(self.n_links, str) else recipe.links
-            recipe = replace(recipe, n_members=min(self._n_members(), GRAPHS_OF_ONE_VIEW), links=links)
+            many = LINKS_OF_MANY if isinstance(self.n_links, str) else recipe.links
+            recipe = replace(recipe, n_members=min(self._n_members(), len(many)), links=many)
         preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
@@ -379,7 +379,8 @@ class RMSC(MaskedClusterer):
             ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
         else:
             if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
-                recipe = replace(recipe, n_members=None, links=(*recipe.links, *self._wider_links(len(X))))
+                links = voting_links(recipe.links, len(X), self.n_clusters_)
+                recipe = replace(recipe, n_members=None, links=links if isinstance(self.n_links, str) else recipe.links)
             ensemble, way = Ensemble.of(recipe, X, views, task.evidence(rows), one_setting=one_setting), None
             if model:
                 votes = votes_of_model(model, X, rows, self.n_clusters_, task.seed)

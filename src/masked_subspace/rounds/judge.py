@@ -31,8 +31,10 @@ from masked_subspace.label.separation import Clouds
 from masked_subspace.rounds.defaults import (
     FINER_FROM,
     FINEST_FROM,
+    LINKS_OF_MANY,
     LINKS_OF_MEMBERS,
     LINKS_OF_SMALL_CLUSTERS,
+    MANY_A_CLUSTER,
     WIDER_LINKS,
 )
 from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Recipe, consensus, together
@@ -173,6 +175,14 @@ def links_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int,
 def wider_links_for(n_samples: int, n_clusters: int) -> tuple[int, ...]:
     """Links of the graphs that vote beside those where clusters are large."""
     return WIDER_LINKS if n_samples >= FINEST_FROM * n_clusters else ()
+
+
+def voting_links(links: Sequence[int], n_samples: int, n_clusters: int) -> tuple[int, ...]:
+    """Links of the graphs that vote where the judge saw a sample: wider ones beside these or, where clusters are very
+    large, none of the narrowest."""
+    if n_samples >= MANY_A_CLUSTER * n_clusters:
+        return LINKS_OF_MANY
+    return (*links, *wider_links_for(n_samples, n_clusters))
 
 
 @dataclass(frozen=True)
