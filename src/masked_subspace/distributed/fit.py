@@ -149,7 +149,7 @@ def fit_distributed(
     client : distributed.Client or None, default=None
         The cluster; None: that of the active client.
     sparsity : float or "auto", default="auto"
-        λ, the price of one nonzero of Z. "auto": the λ that keeps about six links a sample.
+        λ, the price of one nonzero of Z. "auto": the λ that leaves about 24 of a sample's candidates.
     penalty : float or "auto", default="auto"
         μ₀, where the continuation of Algorithm 1 starts; "auto" is 15 times the mean squared row norm.
     penalty_growth : float, default=2.0

@@ -80,8 +80,9 @@ class RMSC(MaskedClusterer):
 
     With `members=1` this is the paper's RMSC: `BilevelClustering(MaskedRepresenter, GraphLabeler, LabelPsi)`, and with
     one round `GMSC`. With several members (the default) every round represents the data in several views (in several
-    settings, where `view` is given), and both the mask and the labels come from their agreement. Which family of views
-    suits the data is judged without labels; data of low rank, such as motions, get a closed form: the graph of their
+    settings, where `view` is given), and both the mask and the labels come from their agreement. Several views play
+    one round by default: a second one does not gain (`max_rounds`). Which family of views suits the data is judged
+    without labels; data of low rank, such as motions, get a closed form: the graph of their
     leading directions.
 
     Parameters

@@ -76,8 +76,8 @@ def _drawn(n_samples: int) -> int:
 
 
 def voting(ensemble: Ensemble, ballot: Ballot, votes: list[IntArray]) -> tuple[Ensemble, Ballot]:
-    """Members whose graphs stay as they are and whose votes are those of mixtures, one a graph; a second round, if it
-    is asked for, cuts the graphs again."""
+    """Members whose graphs stay as they are and whose votes are those of a model, one a graph; a second round, if it is
+    asked for, cuts the graphs again, each in one way, so that a graph has one vote then, too."""
     count = len(votes)
     members, solutions, graphs = (
         list(islice(cycle(part), count)) for part in (ballot.members, ballot.solutions, ballot.graphs)
