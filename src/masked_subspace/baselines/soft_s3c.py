@@ -126,7 +126,7 @@ class SoftS3C(BilevelClustering):
     Notes
     -----
     Where the graph of a round falls into more pieces than clusters, the K largest pieces have an eigenvector each and
-    q is 0 in the others. Any mixture of the pieces' vectors would do for the eigenvalues; rounding chose one, and the
+    q is 0 in the others. Every mixture of the pieces' vectors would do for the eigenvalues; rounding chose one, and the
     rounds amplified it.
 
     References
