@@ -37,6 +37,8 @@ autosummary_generate = True
 default_role = "code"
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+# "fit()" beside the page of a class, not "BilevelClustering.fit()", which is too wide.
+toc_object_entries_show_parents = "hide"
 # Every class lists its references; few cite them in the text by key.
 suppress_warnings = ["ref.citation"]
 

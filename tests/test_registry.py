@@ -74,6 +74,24 @@ def test_any_clusterer_by_its_path():
             resolve(path)
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("sklearn.clusters:KMeans", "sklearn.cluster"),
+        ("SKLEARN.CLUSTER:KMEANS", "sklearn"),
+        ("sklearn.cluster:kmeans", "KMeans"),
+    ],
+)
+def test_a_mistyped_module_or_class_is_answered_with_the_nearest(path, meant):
+    with pytest.raises(SettingError, match=f"did you mean '{meant}'"):
+        resolve(path)
+
+
+def test_a_mixture_takes_the_number_of_clusters_as_components():
+    assert make_estimator("sklearn.mixture:GaussianMixture", 3, {}, seed=0).n_components == 3
+    assert make_estimator("sklearn.mixture:GaussianMixture", 3, {"n_components": 2}, seed=0).n_components == 2
+
+
 def test_rows_of_a_table_are_chosen_by_title_too():
     by_title = settings.cells(
         "table2", datasets=["COIL20"], methods=["RMSC-v2", "SSC-OMP"], settings=["auto"], trials=1

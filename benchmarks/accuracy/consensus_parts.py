@@ -28,9 +28,9 @@ from sets import trials_of
 from accuracy import read, table
 from masked_subspace import RMSC
 from masked_subspace.estimators import rmsc
+from masked_subspace.label.labeler import Cut
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds import judge
-from masked_subspace.rounds.ensemble import Cut
 
 SETS = (
     "mnist-1000", "usps-1000", "usps-random-1000", "orl", "coil20", "digits", "iris", "wine-standardized",

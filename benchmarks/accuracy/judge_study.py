@@ -28,7 +28,7 @@ from masked_subspace.estimators.base import Task
 from masked_subspace.label.labeler import Evidence
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds import judge
-from masked_subspace.rounds.ensemble import consensus
+from masked_subspace.rounds.recursion import consensus
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
 from sets import NAMES, trials_of
@@ -40,7 +40,7 @@ def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
     model = RMSC(k, random_state=seed, n_jobs=1).fit(X)
     task = Task(X, None, False, seed, 1, SilentEvents())
     records = []
-    for way in model._judge(task):
+    for way in model._judge(task, every=True):
         labels = consensus(way.ballot, k, Evidence(X), seed).labels
         scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score, "views": len(way.views)}
         if len(labels) == len(y):
@@ -79,15 +79,15 @@ KINDS = {
     "sound": ("isolet",),
     "text": ("pcmac",),
 }
-# What a way's score is divided by: of one view, whitened, near, mixtures. Those of the library among them.
+# What a way's score is divided by: of one view, ridge, near, mixtures. Those of the library among them.
 GRID = list(product((1.0, 1.05, 1.1, 1.15, 1.2, 1.25, 1.3), (1.0, 1.03, 1.06, 1.1), (1.0, 1.1, 1.2), (1.0, 1.1, 1.2)))
-LIBRARY = (judge._ONE_VIEW, judge._WHITENED, judge._NEAR, judge._MIXTURE)
+LIBRARY = (judge._ONE_VIEW, judge._HANDICAPS.get("ridge", 1.0), judge._NEAR, judge._MIXTURE)
 Handicaps = tuple[float, float, float, float]
 
 
 def handicap(way: dict[str, Any], handicaps: Handicaps) -> float:
-    one_view, whitened, near, mixture = handicaps
-    by_name = {"whitened": whitened, "near": near, "mixture": mixture, "shared-mixture": mixture}
+    one_view, ridge, near, mixture = handicaps
+    by_name = {"ridge": ridge, "near": near, "mixture": mixture, "shared-mixture": mixture}
     return one_view if way["views"] == 1 else by_name.get(way["way"], 1.0)
 
 

@@ -27,8 +27,8 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from masked_subspace import RMSC
-from masked_subspace._common.eigen import leading_eigenpairs
 from masked_subspace._common.progress import SilentEvents
+from masked_subspace._common.rows import leading_eigenpairs
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators.base import Task
 from masked_subspace.label.graph import affinity_matrix, normalized_graph

@@ -32,7 +32,7 @@ PRICES, FLAT, REACH = (0.55, 0.6, 0.65, 0.7, 0.75), (0, 0.025, 0.05, 0.075, 0.1)
 
 
 def curves(X: Any) -> dict[str, Any]:
-    """Agreement, information and prediction for every number that is tried, of the families that are averaged."""
+    """Agreement, information and prediction for every number that is tried, of the family that decides."""
     model = RMSC("auto", random_state=0, n_jobs=1)
     seed = int(check_random_state(0).randint(2**31 - 1))
     model._set_bounds(len(X), None, hard=False)
@@ -44,18 +44,16 @@ def curves(X: Any) -> dict[str, Any]:
     tried = rule._first_numbers(*model._bounds)
     for one in searches:
         one.try_all(tried)
-    found, used = rule._averaged(searches, tried)
-    near = rule._between_neighbours(tried, int(found.argmax()))
-    for one in used:
-        one.try_all(near)
+    lead = rule._leading(searches, tried)
+    near = rule._between_neighbours(tried, np.array([lead.score(k) for k in tried]))
+    lead.try_all(near)
     tried = sorted({*tried, *near})
-    looks = [look for one in used for look in one.looks]
-    records = [rule._mean_record([one.records[k] for one in used]) for k in tried]
+    records = [lead.records[k] for k in tried]
     return {
         "numbers": tried,
         "agreement": [record["agreement"] for record in records],
         "information": np.array([record["information"] for record in records]),
-        "predicted": {k: rule._prediction(looks, k, samples, seed) for k in tried},
+        "predicted": {k: rule._prediction(lead.looks, k, samples, seed) for k in tried},
     }
 
 

@@ -1,14 +1,24 @@
-// Tables and pictures that are wider than the screen scroll in their own box: say so as long as something is hidden.
+// What is wider than the screen scrolls in its own box: say so as long as something is hidden.
 document.addEventListener('DOMContentLoaded', () => {
-  // "72.9 ± 5.8" stays in one line.
+  const phone = window.matchMedia('(max-width: 600px)').matches;
   document.querySelectorAll('.bd-article td').forEach((cell) => {
+    // "72.9 ± 5.8" stays in one line; sentences keep some width where a table scrolls anyway.
     if (/^[\s\d.,+−–±%*()/-]{1,26}$/.test(cell.textContent)) cell.classList.add('number');
+    else if (cell.textContent.trim().length > 24) cell.classList.add('words');
   });
-  document.querySelectorAll('.bd-article table, .bd-article .picture').forEach((box) => {
-    const look = () => box.classList.toggle('scrolls-right', box.scrollWidth - box.clientWidth - box.scrollLeft > 4);
+  // A chart that a page names by its file gets the box of the other pictures.
+  document.querySelectorAll('.bd-article p > img:only-child').forEach((image) => {
+    image.classList.add('chart', 'dark-light');
+    image.parentElement.classList.add('picture');
+  });
+  const boxes = '.bd-article table, .bd-article .picture, .bd-article pre, .bd-article div.math.equation';
+  document.querySelectorAll(boxes).forEach((box) => {
+    const hidden = () => box.scrollWidth - box.clientWidth - box.scrollLeft > 4;
+    const look = () => box.classList.toggle('scrolls-right', hidden());
     box.addEventListener('scroll', look, { passive: true });
     new ResizeObserver(look).observe(box);
     box.querySelectorAll('img').forEach((image) => image.addEventListener('load', look));
+    if (phone && box.tagName === 'TABLE' && hidden()) box.classList.add('wide');
     look();
   });
 });

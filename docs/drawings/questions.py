@@ -119,15 +119,18 @@ def verdicts(theme: str) -> Any:
 def _cpu_seconds(n: int) -> float:
     settings = {"dim": 4, "ambient": 20, "noise": 0.02, "shuffle": True, "dtype": "float32", "random_state": 0}
     X = make_subspaces(10, per_subspace=n // 10, **settings).data
-    begun = time.process_time()
-    BMSC(10, solver="sparse", random_state=0, n_jobs=1).fit(X)
-    return time.process_time() - begun
+    seconds = []
+    for _ in range(2):  # other work on the machine only adds
+        begun = time.process_time()
+        BMSC(10, solver="sparse", random_state=0, n_jobs=1).fit(X)
+        seconds.append(time.process_time() - begun)
+    return min(seconds)
 
 
 @picture
 def growth(theme: str) -> Any:
-    _cpu_seconds(500)  # compiles what is compiled
-    sizes = (2_000, 4_000, 8_000, 16_000)
+    _cpu_seconds(3_000)  # compiles what is compiled, the cut of more than 2,000 samples too
+    sizes = (4_000, 8_000, 16_000, 32_000)
     seconds = [_cpu_seconds(n) for n in sizes]
     figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
     ax.plot(sizes, seconds, "o-", color=cluster_look(0).colour, label="BMSC, one thread")

@@ -225,7 +225,12 @@ def judge(theme: str) -> Any:
     ax = figure.add_subplot(grid[1])
     for shift, name in enumerate(("agreement", "strength", "score")):
         places = np.arange(len(ways)) + 0.26 * (shift - 1)
-        ax.bar(places, [way[name] for way in ways], 0.24, label=name, color=cluster_look(shift).colour)
+        # A way that could not lead has no strength, and its score is a bound.
+        heights = [way[name] or 0.0 for way in ways]
+        shades = [0.35 if name == "score" and way["strength"] is None else 1.0 for way in ways]
+        bars = ax.bar(places, heights, 0.24, label=name, color=cluster_look(shift).colour)
+        for bar, shade in zip(bars, shades, strict=True):
+            bar.set_alpha(shade)
     names = [way["way"] + (" (taken)" if way["taken"] else "") for way in ways]
     ax.set(xticks=np.arange(len(ways)), xticklabels=names, ylim=(0, 1.2), yticks=(0, 0.5, 1), title="digits")
     ax.legend(ncols=3, loc="upper center")

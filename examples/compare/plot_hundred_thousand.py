@@ -26,7 +26,7 @@ def samples(n):
     )
 
 
-BMSC(10, solver="sparse", random_state=0).fit(samples(3000).data)  # compiles, outside the clock
+first = BMSC(10, solver="sparse", random_state=0).fit(samples(3000).data)  # compiles, outside the clock
 
 # %%
 # Three sizes, the largest 100,000.

@@ -38,7 +38,7 @@ class WhitenedMeans(ClusterMixin, BaseEstimator):
         return self
 '''
 folder = Path(tempfile.mkdtemp())
-(folder / "my_methods.py").write_text(SOURCE)
+written = (folder / "my_methods.py").write_text(SOURCE)
 
 # %%
 # On the command line this is ``masked-subspace reproduce table2 --dataset orl --method my_methods:WhitenedMeans …`` in
@@ -49,7 +49,7 @@ for method in ("my_methods:WhitenedMeans", "bmsc", "gmsc", "ensc"):
     command += ["--method", method]
 command += ["--setting", "auto", "--trials", "3", "--out", "tables", "--quiet"]
 paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": paths}, check=True)
+finished = subprocess.run(command, cwd=folder, env={**os.environ, "PYTHONPATH": paths}, check=True)
 
 # %%
 # The numbers are in ``tables``: as text, CSV, LaTeX, JSON, and in a database that goes on where it was stopped.

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import Array, MatrixLike
 from masked_subspace.label.agreement import adjusted_rand_index
 

@@ -18,11 +18,11 @@ import scipy.special
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from masked_subspace._common.eigen import largest_eigenpairs
 from masked_subspace._common.files import replacing
 from masked_subspace._common.progress import events_for, track
-from masked_subspace._common.rows import block_ranges, check_rows, read_rows
+from masked_subspace._common.rows import block_ranges, largest_eigenpairs
 from masked_subspace._common.types import Array, FloatArray
+from masked_subspace.parallel.engine import check_rows, read_rows
 
 if TYPE_CHECKING:
     from kymatio.numpy import Scattering2D

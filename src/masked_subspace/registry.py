@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.util import find_spec
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from masked_subspace._common.nearest_name import did_you_mean
@@ -24,7 +26,17 @@ __all__ = ["METHODS", "Method", "SettingError", "did_you_mean", "make_estimator"
 
 
 class SettingError(ValueError):
-    """A method or parameter that does not exist, or a value that does not fit it."""
+    """A method or parameter that does not exist, or a value that does not fit it.
+
+    Examples
+    --------
+    >>> from masked_subspace.registry import SettingError, resolve
+    >>> try:
+    ...     resolve("rmcs")
+    ... except SettingError as error:
+    ...     print(str(error).partition(";")[0])
+    there is no method 'rmcs' (did you mean 'rmsc'?)
+    """
 
 
 @dataclass(frozen=True)
@@ -195,6 +207,8 @@ def make_estimator(
             f"it has {', '.join(sorted(known - {'n_clusters'}))}"
         )
     arguments = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": n_jobs, **settings}
+    if "n_clusters" not in known and isinstance(n_clusters, int):  # a mixture calls them components
+        arguments = {"n_components": n_clusters, **arguments}
     return cls(**{key: value for key, value in arguments.items() if key in known})
 
 
@@ -212,12 +226,26 @@ def _of_any_package(path: str) -> Method:
 
 
 def _nearest_class(path: str) -> str:
-    """What may have been meant, where the module is there and the class is not."""
+    """What may have been meant: a class of the module, or, where there is no such module, one of its package."""
     module, _, name = path.partition(":")
     try:
-        return did_you_mean(name, [one for one in dir(import_module(module)) if not one.startswith("_")])
+        if find_spec(module) is not None:
+            return did_you_mean(name, [one for one in dir(import_module(module)) if not one.startswith("_")])
+    except ModuleNotFoundError:
+        pass
     except Exception:  # whatever a stranger's module raises was said already
         return ""
+    return did_you_mean(module, _modules_beside(module))
+
+
+def _modules_beside(module: str) -> list[str]:
+    """Modules of the same package; of a package that is not there, the packages that are."""
+    package = module.rpartition(".")[0]
+    try:
+        places = import_module(package).__path__ if package else None
+    except Exception:
+        package, places = "", None
+    return [f"{package}.{one.name}".removeprefix(".") for one in iter_modules(places)]
 
 
 def _plain(name: str) -> str:

@@ -14,7 +14,7 @@ from numba.core import event
 
 from masked_subspace import BilevelClustering
 from masked_subspace._common import compilation
-from masked_subspace._common.eigen import Csr, product_rows
+from masked_subspace._common.rows import Csr, product_rows
 from masked_subspace.estimators.base import WARM_UP_BESIDE
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.model import AdmmSettings

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import (
+from masked_subspace._common.rows import (
     eigenpairs,
     eigenvalues,
     largest_eigenpairs,
@@ -139,7 +139,7 @@ def test_no_file_has_an_eigensolver_of_its_own():
         for name in [getattr(node, "attr", None) or getattr(node, "name", None)]
         if isinstance(node, ast.Attribute | ast.alias) and name in {"eigh", "eigsh", "eigvalsh", "svds", "lobpcg"}
     }
-    here = {f"_common/eigen.py: {name}" for name in ("eigh", "eigvalsh", "eigsh")}
+    here = {f"_common/rows.py: {name}" for name in ("eigh", "eigvalsh", "eigsh")}
     assert found == here | {"baselines/bdr.py: lobpcg", "metrics.py: eigsh"}
 
 

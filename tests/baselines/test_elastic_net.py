@@ -152,3 +152,13 @@ def test_ensc_stops_after_so_many_rounds(noisy_rows):
     short = represent_ensc(noisy_rows, gamma=500.0, max_iter=2)
     assert short.n_iter == 2
     assert not short.converged
+
+
+@pytest.mark.parametrize("gamma", [1e5, 1e6])
+def test_at_large_gamma_the_tolerance_is_not_below_rounding(gamma):
+    """The price is 1/γ of the largest correlation, which single precision knows to 1.2e-7."""
+    X = np.random.default_rng(0).normal(size=(60, 8))
+    rows = (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32)
+    found = represent_ensc(rows, gamma=gamma, max_iter=60)
+    assert found.converged
+    assert found.stopping_value <= 4 * gamma * 1.2e-7

@@ -34,6 +34,20 @@ def test_k_means_has_labels_and_a_report(digits, tmp_path, name):
     assert 0 <= run.certainty.min() <= run.certainty.max() <= 1
 
 
+def test_a_clusterer_that_keeps_no_labels_and_one_that_gives_too_few(digits, tmp_path, capsys, monkeypatch):
+    assert cluster(digits, "-k", 3, "--method", "sklearn.mixture:GaussianMixture", "-q", "--out", tmp_path / "a") == 0
+    assert set(clusters_in(tmp_path / "a")) == {"0", "1", "2"}
+    (tmp_path / "made_here.py").write_text(
+        "class Few:\n    def __init__(self, n_clusters=2): self.n_clusters = n_clusters\n"
+        "    def fit(self, X): self.labels_ = [0, 1]; return self\n"
+        "    def fit_predict(self, X): return self.fit(X).labels_\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert cluster(digits, "-k", 2, "--method", "made_here:Few", "-q", "--out", tmp_path / "b") == Exit.INPUT
+    assert "Few gave 2 labels for 240 samples" in capsys.readouterr().err
+
+
 def test_a_method_that_finds_the_number_itself_and_leaves_samples_out(digits, tmp_path, capsys):
     arguments = ["-k", "auto", "--method", "sklearn.cluster:DBSCAN", "--set", "eps=18"]
     assert cluster(digits, *arguments, "--out", tmp_path) == 0

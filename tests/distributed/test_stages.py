@@ -10,7 +10,7 @@ from in_process import WORKERS, in_blocks, subspaces
 from scipy.sparse import csr_array, vstack
 from sklearn.metrics import adjusted_rand_score
 
-from masked_subspace._common.eigen import leading_eigenpairs
+from masked_subspace._common.rows import leading_eigenpairs
 from masked_subspace.distributed import candidates
 from masked_subspace.distributed.candidates import find_candidates
 from masked_subspace.distributed.eigen import leading_eigenvectors

@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris, load_wine, make_blobs
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering, cluster_graph
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rounds import judge
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +91,31 @@ def test_clouds_of_few_features_are_counted_by_their_gaps(centers):
     X, _ = make_blobs(60 * centers, 3, centers=centers, cluster_std=0.8, random_state=2)
     model = RMSC("auto", random_state=0, n_jobs=1).fit(X)
     assert model.n_clusters_ == centers
+
+
+def test_only_views_that_see_clouds_are_asked_for_clouds_that_stand_apart(monkeypatch):
+    asked = []
+    represent = judge.family_of
+
+    def family_of(name, *rest):
+        asked.append(name)
+        return represent(name, *rest)
+
+    monkeypatch.setattr(judge, "family_of", family_of)
+    X, _ = make_blobs(120, 8, centers=4, random_state=0)
+    model = RMSC("auto", random_state=0, n_jobs=1).fit(X)
+    assert model.n_clusters_ == 4
+    assert asked == ["standardized", "near"]
+
+
+def test_families_that_were_not_asked_for_the_number_are_judged_all_the_same():
+    """Clouds in the plane: the judge compares every family after the number is known."""
+    X, _ = make_blobs(120, 2, centers=3, cluster_std=0.6, random_state=2)
+    chosen = RMSC("auto", random_state=0, n_jobs=1).fit(X)
+    given = RMSC(chosen.n_clusters_, random_state=0, n_jobs=1).fit(X)
+    assert np.array_equal(chosen.labels_, given.labels_)
+    assert chosen.choices_ == given.choices_
+    assert {"plain", "ridge", "standardized", "near"} <= {record["way"] for record in given.choices_}
 
 
 @pytest.mark.filterwarnings("ignore:The clusters may not be real")

@@ -9,11 +9,10 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators import rmsc
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.represent.model import AdmmSettings
-from masked_subspace.represent.sparsity import FirstStep, mean_square
+from masked_subspace.represent.model import AdmmSettings, FirstStep, mean_square
 from masked_subspace.rounds.defaults import LINKS_OF_MANY
-from masked_subspace.rounds.ensemble import draw_members
-from masked_subspace.rows.preparation import VIEWS, Preparation, View, whitening_rotation
+from masked_subspace.rounds.recursion import draw_members
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, evening_rotation
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +60,7 @@ def test_whitening_is_a_power_of_the_singular_values():
         X = rng.normal(size=shape) * np.linspace(1, 5, shape[1])
         U, S, _ = np.linalg.svd(X, full_matrices=False)
         for power in (0.5, 1.0):
-            found = X @ whitening_rotation(X, power)
+            found = X @ evening_rotation(X, View("power", whitening=power))
             np.testing.assert_allclose(found @ found.T, (U * S ** (2 - 2 * power)) @ U.T, atol=1e-6)
 
 
@@ -99,6 +98,15 @@ def test_the_consensus_is_recorded(fitted, digits):
     assert 0 < record["member_agreement"] <= 1
     assert fitted.certainty_.shape == (300,)
     assert 0 <= fitted.certainty_.min() <= fitted.certainty_.max() <= 1
+
+
+def test_the_one_round_of_a_default_fit_has_no_prices(digits):
+    """The judge represents without a mask, and its votes are round 1: what it solved under is what the fit says."""
+    model = RMSC(10, random_state=0, n_jobs=1).fit(digits[0])
+    assert (model.n_rounds_, model.soft_mask_) == (1, None)
+    again = RMSC(10, random_state=0, n_jobs=1, max_rounds=2).fit(digits[0])
+    assert isinstance(again.soft_mask_, ConsensusMask)
+    np.testing.assert_array_equal(again.soft_mask_.labelings, model.member_labels_)
 
 
 def test_rounds_of_one_view_learn_a_consensus_mask(digits):

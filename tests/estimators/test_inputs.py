@@ -187,6 +187,11 @@ def test_predict_on_new_samples(subspaces):
     assert clustering_accuracy(subspaces.target[1::2], model.predict(subspaces.data[1::2])) == 1
 
 
+def test_the_bilevel_frame_has_no_members_to_choose_its_rounds_by():
+    with pytest.raises(ValueError, match="'max_rounds' parameter of BilevelClustering must be an int"):
+        BilevelClustering(n_clusters=2, max_rounds="auto").fit(X)
+
+
 def test_too_many_samples_for_the_dense_solver_says_what_to_use_instead(monkeypatch):
     monkeypatch.setattr("masked_subspace.represent.dense.solve.available_bytes", lambda: 1_000_000)
     big = np.random.default_rng(0).normal(size=(2_000, 3))

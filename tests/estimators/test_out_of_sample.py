@@ -44,6 +44,14 @@ def test_a_shuffled_part_of_the_training_samples_too(fitted, subspaces):
     np.testing.assert_array_equal(again.transform(subspaces.data[::2][part]), fitted.embedding_[part])
 
 
+@pytest.mark.filterwarnings("ignore:.*identical copy", "ignore:.*may not be real")
+def test_equal_samples_in_two_clusters_have_the_cluster_of_the_first():
+    X = np.full((2, 1), 0.5)
+    model = BMSC(2, center=False, random_state=0).fit(X)
+    assert sorted(model.labels_) == [0, 1]
+    np.testing.assert_array_equal(model.predict(X), [model.labels_[0]] * 2)
+
+
 def test_new_samples_of_a_subspace_lie_beside_its_training_samples(fitted, subspaces):
     new, true = subspaces.data[1::2], subspaces.target[1::2]
     places = fitted.transform(new)

@@ -16,6 +16,8 @@ from sklearn.cluster import KMeans
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
 from masked_subspace._common.rows import content_order
 from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace.datasets import make_subspaces
+from masked_subspace.label.nearest_subspace import NearestSubspace
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 from masked_subspace.rounds.judge import yardsticks
 from masked_subspace.rows.checks import check_samples, row_hashes
@@ -113,13 +115,13 @@ def test_many_samples_of_the_default_method():
 
 
 @pytest.mark.usefixtures("implicit")
-def test_choices_say_that_whitened_views_have_leading_directions_only(monkeypatch):
+def test_choices_say_that_evened_views_have_leading_directions_only(monkeypatch):
     monkeypatch.setattr("masked_subspace.rows.sparse_preparation.IMPLICIT_DIRECTIONS", 50)
     X, _ = documents(120)
-    X[:, ::2] *= -1  # no words: these are not asked for whitened views
+    X[:, ::2] *= -1  # no words: these are not asked for evened views
     model = RMSC(3, random_state=0).fit(csr_array(X))
     directions = {one["way"]: one.get("directions") for one in model.choices_}
-    assert directions["whitened"] == 50
+    assert directions["ridge"] == 50
     assert directions["plain"] is None
 
 
@@ -321,3 +323,21 @@ def test_the_number_of_clusters_is_that_of_the_array(model):
     dense = pickle.loads(pickle.dumps(model)).fit(X)
     assert model.fit(csr_array(X)).n_clusters_ == dense.n_clusters_
     assert adjusted_rand_index(dense.labels_, model.labels_) == 1
+
+
+@pytest.mark.parametrize("view", ["plain", "lifted"])
+def test_directions_of_noise_are_counted_among_all_features(view):
+    """150 samples have 150 coordinates, but noise in each of their 250 features: its edge lies elsewhere."""
+    made = make_subspaces(
+        3, 20, per_subspace=50, ambient=250, noise=0.035, arrangement="intersecting", overlap=14, random_state=0
+    )
+    kept = []
+    for X in (made.data, csr_array(made.data)):
+        model = BMSC(3, view=view, constraints="hard", random_state=0).fit(X, partial_labels=made.target)
+        np.testing.assert_array_equal(model.labels_, made.target)
+        model.predict(X[:2], method="subspace")
+        kept.append([basis.shape[1] for _, basis in model._nearest.subspaces])
+    assert model._rows.shape[1] < 200
+    assert kept[0] == kept[1]
+    coordinates = NearestSubspace.learn(model._rows, made.target, 3, model._rows.shape[1])
+    assert kept[1] != [basis.shape[1] for _, basis in coordinates.subspaces]  # so that the width is seen

@@ -135,7 +135,7 @@ def test_a_gap_counts_where_ways_were_judged(judged):
     y = np.repeat([0, 1], 60)
     last = SimpleNamespace(votes=[y, y])
     choices = [{"way": "plain", "taken": True}] if judged else None
-    fit = Fit(ring, None, ring, SimpleNamespace(last=last), choices)
+    fit = Fit(ring, None, ring, SimpleNamespace(last=last), choices, views_chosen=judged)
     model = RMSC(2)
     model.n_clusters_, model._labels_of_all = 2, y
     with warnings.catch_warnings():

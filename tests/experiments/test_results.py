@@ -109,3 +109,14 @@ def test_a_file_that_is_no_database_is_said(path):
     path.write_bytes(b"this is not a database, but some text of more than a few bytes" * 20)
     with pytest.raises(FileError, match=r"cannot use .* as the results database"):
         Results(path)
+
+
+@pytest.mark.parametrize("order", [("a", "b", "c"), ("c", "b", "a"), ("b", "c", "a")])
+def test_of_several_results_of_other_code_the_newest_counts(path, order):
+    years = {"a": 2023, "b": 2026, "c": 2024}
+    with Results(path) as results:
+        for key in order:
+            assert results.claim(key, IDENTITY)
+            results.finish(key, {**DONE, "finished_at": f"{years[key]}-01-01T00:00:00+00:00"})
+        assert results.get("absent", "loose")["key"] == "b"
+        assert results.get("a", "loose")["key"] == "a"  # its own comes before any other

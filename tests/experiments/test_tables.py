@@ -11,7 +11,7 @@ from masked_subspace.experiments.compute import cell_keys
 from masked_subspace.experiments.render import aligned, comma_separated, latex, markdown, terminal, tex_text
 from masked_subspace.experiments.results import Results
 from masked_subspace.experiments.settings import cells
-from masked_subspace.experiments.tables import report_tables, table_rows
+from masked_subspace.experiments.tables import Measure, report_tables, table_rows
 from masked_subspace.report import Table
 
 TRIALS = 3
@@ -112,3 +112,20 @@ def test_terminal_aligns_numbers_to_the_right():
     assert lines[3].startswith("a|b    1.23")
     assert lines[4].startswith("c     10.00")
     assert "\x1b" not in aligned(("name",), [("\x1b[31m",)])
+
+
+@pytest.mark.parametrize(
+    ("mean", "paper", "spread", "difference", "within"),
+    [
+        (90.0, 88.0, 2.0, 2.0, True),  # the border belongs to it
+        (90.5, 88.0, 2.0, 2.5, False),
+        (85.5, 88.0, 2.0, -2.5, False),
+        (87.0, 88.0, 2.0, -1.0, True),
+        (87.0, 88.0, None, -1.0, None),
+        (87.0, None, None, None, None),
+    ],
+)
+def test_ours_is_within_the_printed_spread_or_not(mean, paper, spread, difference, within):
+    measure = Measure(mean, 0.5, paper, spread)
+    assert measure.difference == difference
+    assert measure.within is within

@@ -8,8 +8,10 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
-from masked_subspace.inputs import InputError, read_pairs, read_samples
+from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
+from masked_subspace.inputs.adjust import scaled
 
 RNG = np.random.default_rng(0)
 
@@ -237,3 +239,13 @@ def test_parquet_columns_have_roles_too(tmp_path):
     samples = read_samples(tmp_path / "a.parquet", impute="median", label_column="kind")
     assert roles(samples) == {"sample_id": "name", "kind": "truth", "x": "feature", "y2": "feature"}
     assert {column.name: column.missing for column in samples.columns}["y2"] == 1
+
+
+def test_scaled_sparse_features_keep_their_zeros_and_dense_ones_are_centred():
+    X = np.random.default_rng(0).poisson(1.0, size=(40, 5)).astype(float)
+    dense, sparse = scaled(Samples(X), "standard"), scaled(Samples(csr_array(X)), "standard")
+    np.testing.assert_allclose(dense.X, (X - X.mean(axis=0)) / X.std(axis=0), atol=1e-12)
+    np.testing.assert_allclose(sparse.X.toarray(), X / X.std(axis=0), atol=1e-12)
+    assert sparse.X.nnz == (X > 0).sum()
+    assert dense.notes == ("every feature is scaled to mean 0 and variance 1",)
+    assert sparse.notes == ("every feature is scaled to variance 1, its zeros stay",)

@@ -102,13 +102,13 @@ def test_csv_label_column_by_name(tmp_path):
     ("text", "message"),
     [
         ("", "is empty"),
-        ("a,b\n1,2\n3\n", "line 3 has 1 values where 2"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 value where 2"),
         ("a,b\n1,2\n3,\n", r"1 missing value: 'b' 1 \(row 1\)"),
         ("a,b\n1,2\n" * 1 + "3,4\n" * 60 + "5,oops\n", "row 61 has 'oops', not a number, in column 'b'"),
         ("a,b\n1,2\n3,nan\n", r"1 missing value: 'b' 1 \(row 1\)"),
-        ("a,b\n1,2\n3,inf\n", "infinite values: row 1, column 1"),
+        ("a,b\n1,2\n3,inf\n", "infinite values or numbers too large: row 1, column 'b'"),
         ("a\nb\nc\n", "no column of numbers"),
-        ("a,b\n1,2\n", "1 samples of 2 values; at least 2"),
+        ("a,b\n1,2\n", "1 sample of 2 values; at least 2"),
     ],
 )
 def test_csv_errors_name_the_place(tmp_path, text, message):

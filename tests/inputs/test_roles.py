@@ -88,3 +88,10 @@ def test_up_to_twenty_ignored_columns_are_named():
     assert sum("is ignored: text" in note for note in notes) == 20
     assert notes[-1] == "and 3 more columns are ignored; result.json lists them"
     assert len(notes_on(columns[:20])) == 21
+
+
+def test_a_column_named_like_labels_may_differ_in_every_one_of_few_rows():
+    """Of twenty different values none is a class; of nineteen that proves nothing."""
+    assert roles([text("label", distinct=True), measured("x")], 19)[0] == ["truth", "feature"]
+    assert roles([text("label", distinct=True), measured("x")], 20)[0] == ["name", "feature"]
+    assert roles([text("label"), measured("x")], 20)[0] == ["truth", "feature"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from masked_subspace._common.eigen import leading_eigenpairs
+from masked_subspace._common.rows import leading_eigenpairs
 from masked_subspace.label.graph import diffusion_weights, normalized_graph, spectral_embedding
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy

@@ -96,3 +96,25 @@ def test_empty_rows_and_matrices_survive():
     empty = csr_array((3, 3))
     assert affinity_matrix(empty, "top-k").nnz == 0
     assert rows_by_maximum(csr_array(Z)).toarray()[2].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("sigma", "kept"), [(2e-4, 3), (0.5e-4, 2)])
+def test_shape_interaction_keeps_directions_above_a_ten_thousandth(sigma, kept):
+    """M = UΣ^½ with unit rows; angles beyond a right one are no link, and the largest weight is 1."""
+    rng = np.random.default_rng(0)
+    U, S = np.linalg.qr(rng.standard_normal((9, 3)))[0], np.array([1.0, -0.5, sigma])
+    Z = (U * S) @ U.T
+    for rank, used in ((None, kept), (1, 1), (3, 3)):
+        M = U[:, :used] * np.sqrt(np.abs(S[:used]))
+        M /= np.linalg.norm(M, axis=1, keepdims=True)
+        expected = np.maximum(M @ M.T, 0) ** 3.0
+        np.fill_diagonal(expected, 0)
+        expected /= expected.max()
+        found = affinity_matrix(Z, "shape-interaction", rank=rank, power=3.0).toarray()
+        np.testing.assert_allclose(found, np.where(expected < 1e-8, 0, expected), atol=1e-6)
+
+
+def test_shape_interaction_takes_the_symmetric_part():
+    Z = np.random.default_rng(0).standard_normal((8, 8))
+    found, other = (affinity_matrix(one, "shape-interaction").toarray() for one in (Z, (Z + Z.T) / 2))
+    np.testing.assert_allclose(found, other, atol=1e-10)

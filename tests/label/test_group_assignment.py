@@ -113,3 +113,21 @@ def test_a_choice_that_leads_nowhere_is_taken_back(seed):
     labels = GroupAssigner(known, 3, np.full(8, -1)).assign(np.zeros(8, dtype=int), cost)
     assert known.violations(labels) == 0
     assert leads_nowhere(known, cost)
+
+
+def test_groups_that_all_exclude_each_other_share_the_clusters_at_the_least_cost():
+    """The first group would take cluster 0 for 1 and leave cluster 1 for 10 to the second: together 2 + 0 is less."""
+    known = KnownPairs.of(5, must_link=[[0, 1]], cannot_link=[[0, 2]])
+    cost = np.array([[0.5, 1.0], [0.5, 1.0], [0.0, 10.0], [0.0, 0.0], [3.0, 0.0]])
+    assigner = GroupAssigner(known, 2, np.full(5, -1))
+    assert assigner.assign(np.zeros(5, dtype=np.int32), cost).tolist() == [1, 1, 0, 0, 0]
+    held = GroupAssigner(known, 2, np.array([0, 0, -1, -1, -1]))
+    assert held.assign(np.zeros(5, dtype=np.int32), cost).tolist() == [0, 0, 1, 0, 0]
+
+
+def test_groups_that_exclude_some_others_take_the_cheapest_that_is_left():
+    """0 excludes 1 and 1 excludes 2: a chain, whose middle has the most conflicts and chooses first."""
+    known = KnownPairs.of(3, cannot_link=[[0, 1], [1, 2]])
+    cost = np.array([[0.0, 1.0, 2.0], [0.0, 5.0, 5.0], [0.0, 3.0, 2.0]])
+    found = GroupAssigner(known, 3, np.full(3, -1)).assign(np.zeros(3, dtype=np.int32), cost)
+    assert found.tolist() == [1, 0, 2]

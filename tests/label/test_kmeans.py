@@ -132,3 +132,28 @@ def test_seeding_with_as_many_centres_as_distinct_rows_takes_each_once():
     chosen = spread_centres(rows, 6, 5, np.random.RandomState(0))
     for centres in chosen:
         assert len(np.unique(rows[centres], axis=0)) == 6
+
+
+@pytest.mark.parametrize(("place", "label"), [(4.35, 0), (4.7, 1)])
+def test_an_anchor_weighs_as_much_as_a_tenth_of_a_mean_cluster(place, label):
+    """Of 40 rows in two clusters that is 2. The anchor at −10 draws the centre of 19 rows at 0 to it, so that the
+    border to the 19 at 10 lies between 4.38 and 4.64; with the weight 4 both places would be beyond it."""
+    rows = np.concatenate([np.zeros(19), [-10.0], np.full(19, 10.0), [place]])[:, None]
+    anchors = np.full(40, -1)
+    anchors[19] = 0
+    free = np.repeat([0, 1], 20).astype(np.int32)
+    found = cluster_rows_from_anchors(rows, free, 2, anchors, seed=0)
+    assert set(found[:20]) == {0}
+    assert set(found[20:39]) == {1}
+    assert found[39] == label
+
+
+def test_the_partition_that_was_found_freely_is_one_of_the_starts():
+    """Left and right are four times better than below and above, where the anchors lead: they lie in the middle."""
+    corners = np.array([[-1, -0.5], [-1, 0.5], [1, -0.5], [1, 0.5]])
+    rows = np.vstack([np.repeat(corners, 10, axis=0), [[-0.01, -0.5], [0.01, 0.5]]])
+    anchors = np.full(42, -1)
+    anchors[40:] = 0, 1
+    right, above = (rows[:, 0] > 0).astype(np.int32), (rows[:, 1] > 0).astype(np.int32)
+    np.testing.assert_array_equal(cluster_rows_from_anchors(rows, 1 - right, 2, anchors, seed=0), right)
+    np.testing.assert_array_equal(cluster_rows_from_anchors(rows, above, 2, anchors, seed=0), above)

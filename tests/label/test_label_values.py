@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array
 
-from masked_subspace._common.eigen import leading_eigenpairs
+from masked_subspace._common.rows import leading_eigenpairs
 from masked_subspace.distributed import spectral
 from masked_subspace.label import kmeans
 from masked_subspace.label.diffusion import CLUSTER_WEIGHT, DAMPING, cluster_weight, spread_labels
@@ -105,6 +105,16 @@ def test_diffusion_weights_are_powers_of_the_values():
     np.testing.assert_allclose(weights, values**t)
     assert (weights**2).sum() == pytest.approx(2)
     assert [vectors_to_weigh(k) for k in (1, 10, 50, 100)] == [4, 40, 200, 250]
+
+
+def test_values_below_zero_weigh_nothing_and_none_more_than_one():
+    """Rounding takes the first value above 1; a bipartite graph has values near −1, which a long walk forgets."""
+    weights = diffusion_weights(np.array([1 + 1e-9, 0.9, 0.7, 0.5, -0.2, -0.95]), 2)
+    assert weights[0] == 1
+    assert weights[1] > weights[2] > weights[3] > 1e-3
+    assert weights[4:].max() < 1e-9
+    assert (weights**2).sum() == pytest.approx(2)
+    assert (diffusion_weights(np.ones(5), 2) == 1).all()  # more pieces than clusters: no walk tells them apart
 
 
 def test_the_soft_embedding_weighs_each_vector():

@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 from test_modularity import blocks
 
 from masked_subspace.label.modularity import _merged, _search, _split, link_shares, modularity_cut
+from masked_subspace.label.modularity_kernels import _refine
 
 
 def quality(W, labels, resolution):
@@ -79,3 +80,27 @@ def test_a_community_below_a_tenth_of_the_mean_size_is_no_cluster(small, own):
 def test_a_sample_without_links_belongs_to_its_own_cluster():
     W = csr_array(np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]]))
     np.testing.assert_array_equal(link_shares(W, np.array([0, 1, 1]), 2), [[0, 1], [1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("resolution", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_refinement_joins_who_is_alone_to_the_part_that_gains_most(seed, resolution):
+    """Counted again from the whole matrix at every step."""
+    rng = np.random.default_rng(seed)
+    W = np.triu(rng.random((40, 40)) * (rng.random((40, 40)) < 0.3), 1)
+    W += W.T
+    degree, community, order = W.sum(axis=1), rng.integers(0, 3, 40).astype(np.int32), rng.permutation(40)
+    price, part = resolution / W.sum(), np.arange(40)
+    for i in order:
+        if np.count_nonzero(part == part[i]) == 1:
+            gains = [
+                W[i] @ (part == c) - price * degree[i] * degree[part == c].sum()
+                if community[c] == community[i] and c != i
+                else 0.0
+                for c in range(40)
+            ]
+            part[i] = np.argmax(gains) if max(gains) > 0 else i
+    graph = csr_array(W)
+    found = _refine(graph.indptr, graph.indices, graph.data, degree, price, order, community)
+    np.testing.assert_array_equal(found, part)
+    assert 3 < len(np.unique(part)) < 40

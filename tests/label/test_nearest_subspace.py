@@ -96,3 +96,21 @@ def test_many_members_are_known_by_some_of_them(monkeypatch):
     some = nearest_subspace.drawn_by_content(rows, 30, np.random.default_rng(0))
     (mean, _), *_ = NearestSubspace.learn(rows, np.zeros(100, dtype=int), 1, 6).subspaces
     np.testing.assert_allclose(mean, rows[some].mean(axis=0))
+
+
+def test_folds_are_drawn_anew_for_every_split(monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    trained = []
+    plain = nearest_subspace._Directions.of_clusters
+
+    def seen(train, labels, n_clusters):
+        trained.append({tuple(row) for row in train})
+        return plain(train, labels, n_clusters)
+
+    monkeypatch.setattr(nearest_subspace._Directions, "of_clusters", seen)
+    nearest_subspace._rule_for(rows, np.arange(40) % 2, 2, 3)
+    every = {tuple(row) for row in rows}
+    left_out = [frozenset(every - train) for train in trained]
+    assert [len(fold) for fold in left_out] == [10] * 12
+    assert all(frozenset.union(*left_out[start : start + 4]) == every for start in (0, 4, 8))
+    assert len(set(left_out)) == 12

@@ -10,11 +10,14 @@ from sklearn.metrics import adjusted_mutual_info_score
 from masked_subspace.label.labeler import bounds_of
 from masked_subspace.label.modularity import ManyCuts, modularity_cut
 from masked_subspace.label.number_of_clusters import (
-    _averaged,
     _between_neighbours,
     _candidates,
     _coarsest,
+    _Family,
+    _favourites,
     _first_numbers,
+    _leading,
+    _nearly_best,
     _prediction,
     _Shared,
     number_of_clusters,
@@ -85,7 +88,7 @@ def test_clusters_that_are_in_one_place_do_not_predict():
     assert _prediction(looks, 4, [apart + rng.normal(size=(160, 30))], seed=0) > 0.95
 
 
-def test_where_the_score_is_flat_the_coarser_number_is_taken_if_it_predicts_as_well():
+def test_where_the_score_is_flat_the_coarser_number_is_the_one_that_predicts_as_well():
     score = np.array([0.99, 0.98, 0.97, 1.0])
     predicted = {7: 0.9, 8: 0.8, 9: 0.9, 10: 0.9}
     assert _coarsest([7, 8, 9, 10], score, [0.9] * 4, predicted.__getitem__) == 2
@@ -138,19 +141,23 @@ def test_numbers_that_are_tried():
     assert _first_numbers(30, 34)[0] == 30
 
 
-def test_near_the_best_all_numbers_are_tried_or_twelve_of_them():
-    assert _between_neighbours([2, 3, 4], 1) == []
-    assert _between_neighbours([21, 23, 26, 29], 2) == [24, 25, 27, 28]
-    near = _between_neighbours([91, 102, 115, 128], 2)
-    assert len(near) in (11, 12)
-    assert (near[0], near[-1]) == (104, 126)
-    assert np.diff(near).max() <= 4
+def test_near_the_best_all_numbers_are_tried_or_twenty_of_them():
+    assert _between_neighbours([2, 3, 4], np.array([0.1, 1.0, 0.2])) == []
+    assert _between_neighbours([21, 23, 26, 29], np.array([0.1, 0.2, 1.0, 0.5])) == [24, 25, 27, 28]
+    # 21 is as good as 26: what lies between may be better than both.
+    assert _between_neighbours([21, 23, 26, 29], np.array([0.96, 0.9, 1.0, 0.5])) == [22, 24, 25, 27, 28]
+    near = _between_neighbours([91, 102, 115, 128], np.array([0.1, 0.2, 1.0, 0.3]))
+    assert len(near) == 20
+    assert (near[0], near[-1]) == (103, 127)
+    assert np.diff(near).max() <= 2
 
 
 def test_candidates_differ_and_are_near_the_best():
     score = np.array([0.1, 0.95, 0.3, 1.0, 0.99, 0.2, 0.5, 0.92])
-    assert _candidates([2, 3, 4, 20, 21, 25, 30, 40], score, 3) == [20, 3, 40]
-    assert _candidates([2, 3], np.array([0.1, 1.0]), 1) == [3]
+    assert _candidates([2, 3, 4, 20, 21, 25, 30, 40], score) == [20, 3, 40]
+    assert _candidates([2, 3], np.array([0.1, 1.0])) == [3]
+    # 20 predicts as well as 21, on which looks agree most: both are named.
+    assert _candidates([2, 20, 21, 40], np.array([0.95, 0.99, 1.0, 0.1]), coarser=20) == [21, 20, 2]
 
 
 @pytest.mark.parametrize(
@@ -166,9 +173,49 @@ def test_a_range_that_is_none_is_refused(wrong):
         bounds_of(wrong, 100)
 
 
-def test_families_that_see_little_are_not_averaged():
-    near, far = (SimpleNamespace(score=lambda k, top=top: top - 0.1 * abs(k - 3)) for top in (0.95, 0.5))
-    best = SimpleNamespace(score=lambda k: 1.0 - 0.1 * abs(k - 4))
-    score, used = _averaged([best, near, far], [2, 3, 4])
-    assert used == [best, near]
-    np.testing.assert_allclose(score, [(0.8 + 0.85) / 2, (0.9 + 0.95) / 2, (1.0 + 0.85) / 2])
+def family(top, at, *, held_back=False):
+    """A family whose score is `top` at one number and .1 less with each step from it."""
+    return SimpleNamespace(score=lambda k: top - 0.1 * abs(k - at), held_back=held_back)
+
+
+def test_families_that_see_little_do_not_label_clouds():
+    best, near, far = family(1.0, 4), family(0.95, 3), family(0.5, 3)
+    assert _nearly_best([best, near, far], [2, 3, 4]) == [best, near]
+
+
+def test_the_family_that_finds_most_again_decides_and_one_that_agrees_easily_must_lead_by_three_tenths():
+    several, single, clear = family(0.4, 3), family(0.5, 4, held_back=True), family(0.53, 4, held_back=True)
+    assert _leading([several, single], [2, 3, 4]) is several
+    assert _leading([several, clear], [2, 3, 4]) is clear
+    # Where the others find nothing, it is not held back.
+    nothing, little = family(-0.3, 2), family(-0.1, 4, held_back=True)
+    assert _leading([nothing, little], [2, 3, 4]) is little
+
+
+def test_families_that_find_nearly_as_much_name_their_best_numbers():
+    families = [family(0.8, 3), family(0.6, 9), family(1.0, 6)]
+    assert _favourites(families, range(2, 12), 0.7) == [6, 3]
+    assert _favourites(families, range(2, 12), 0.5) == [6, 3, 9]
+    assert _favourites(families, range(2, 12), -0.5) == []
+    score = np.array([0.1, 0.95, 0.3, 1.0])
+    assert _candidates([2, 3, 4, 20], score, favourites=[20, 19, 40]) == [20, 40, 3]
+    assert _candidates([2, 3, 4, 20], score, favourites=[40, 60, 80]) == [20, 40, 60]
+
+
+def test_families_of_one_view_and_those_of_distances_are_held_back():
+    graphs = [planted_links(3, 20, seed)[0] for seed in (0, 1)]
+    assert not _Family.of(graphs, 0, 1).held_back
+    assert _Family.of(graphs[:1], 0, 1).held_back
+    assert _Family.of(graphs, 0, 1, by_distance=True).held_back
+    # Four clusters by codes, five by distances, found again as well: log 5 is less than 1.3 log 4.
+    four, five = ([planted_links(count, 100 // count, seed)[0] for seed in (0, 1)] for count in (4, 5))
+    assert number_of_clusters([four, five], 2, 20, seed=0).n_clusters == 5
+    assert number_of_clusters([four, five], 2, 20, seed=0, by_distance=[1]).n_clusters == 4
+
+
+def test_evidence_that_is_split_shows_in_the_candidates():
+    """One family sees six clusters, another four."""
+    six = [planted_links(6, 30, seed)[0] for seed in (0, 1)]
+    four = [planted_links(4, 45, seed)[0] for seed in (2, 3)]
+    found = number_of_clusters([six, four], 2, 30, seed=0)
+    assert (found.n_clusters, found.candidates[:2]) == (6, [6, 4])

@@ -11,6 +11,7 @@ from masked_subspace.label.number_of_clusters import (
     _Family,
     _prediction,
     _Shared,
+    number_of_clear_clouds,
     number_of_clusters,
     part_of_links,
 )
@@ -78,17 +79,22 @@ def test_the_score_is_what_looks_share_beyond_the_price():
         assert one["score"] == pytest.approx((one["agreement"] - 0.65) * one["information"])
 
 
-def test_samples_lead_to_a_coarser_number_where_the_score_is_flat(monkeypatch):
+def test_samples_name_a_coarser_number_where_the_score_is_flat(monkeypatch):
     links, _ = planted_links(8, 12, 0, outside=6)
     finest = number_of_clusters([[links]], 2, 20, 0)
     assert finest.n_clusters == 8
     monkeypatch.setattr(module, "_FLAT", 0.5)
     monkeypatch.setattr(module, "_prediction", lambda looks, k, samples, seed: 1.0)  # noqa: ARG005
-    assert number_of_clusters([[links]], 2, 20, 0, samples=[np.eye(96)]).n_clusters == 8
+    assert number_of_clusters([[links]], 2, 20, 0, samples=[np.eye(96)]).candidates[:2] != [8, 7]
     agreed = {one["n_clusters"]: one["agreement"] for one in finest.records}
+    finest_scores = {one["n_clusters"]: one["score"] for one in finest.records}
     assert agreed[8] > max(agreed[7], agreed[9])
-    monkeypatch.setattr(module, "_mean_record", lambda records: {**records[0], "agreement": 0.9})
-    assert number_of_clusters([[links]], 2, 20, 0, samples=[np.eye(96)]).n_clusters == 7
+    record = _Family._record
+    level = {"agreement": 0.9}
+    monkeypatch.setattr(_Family, "_record", lambda self, *of: record(self, *of) | level)
+    monkeypatch.setattr(_Family, "score", lambda self, k: finest_scores[k])  # noqa: ARG005
+    found = number_of_clusters([[links]], 2, 20, 0, samples=[np.eye(96)])
+    assert (found.n_clusters, found.candidates[:2]) == (8, [8, 7])
 
 
 def test_a_flat_score_leads_down_to_eight_tenths_of_the_best_number_and_no_further():
@@ -120,7 +126,44 @@ def test_clouds_are_counted_by_how_far_they_stand_apart_times_their_entropy(clou
     assert len(found.records) < 11
 
 
+@pytest.mark.parametrize("permuted", [False, True])
+def test_clouds_that_stand_apart_are_counted_without_other_families(clouds, permuted):
+    links, _, rows = clouds
+    order = np.random.default_rng(2).permutation(100) if permuted else None
+    cells = Cells(rows, np.arange(100), [0])
+    found = number_of_clear_clouds([[links]], 2, 12, 0, cells=cells, order=order)
+    assert found == number_of_clusters([[links]], 2, 12, 0, cells=cells, order=order)
+    assert found.n_clusters == 4
+    # The same graph over one cloud: its cells do not stand apart.
+    one_cloud = Cells(np.random.default_rng(0).normal(size=(100, 3)), np.arange(100), [0])
+    assert number_of_clear_clouds([[links]], 2, 12, 0, cells=one_cloud) is None
+
+
+def test_a_number_of_clouds_has_its_score_or_a_bound_below_half_of_the_best(clouds):
+    links, _, rows = clouds
+    found = number_of_clusters([[links]], 2, 12, 0, cells=Cells(rows, np.arange(100), [0]))
+    exact = Clouds.like(rows, 0)
+    looks, bounds = _Family.of([links], 0, 1).looks, 0
+    for record in found.records:
+        excess = exact.excess(module._consensus(looks, record["n_clusters"], 0))
+        if record["separation"] != pytest.approx(excess):
+            bounds += 1
+            assert excess < record["separation"]
+            assert record["score"] < max(one["score"] for one in found.records) / 2
+    assert bounds > 0
+
+
 def test_other_families_than_those_that_see_clouds_count_in_the_usual_way(clouds):
     links, _, rows = clouds
     usual = number_of_clusters([[links]], 2, 12, 0)
     assert number_of_clusters([[links]], 2, 12, 0, cells=Cells(rows, np.arange(100), [1])) == usual
+
+
+def test_a_cloud_that_stands_alone_is_not_cut_in_two_because_the_halves_say_more():
+    place = module._apart_if_as_good
+    assert place(np.array([0.64, 1.098, 1.102]), np.array([1.0, 1.0, 0.83])) == 1
+    assert place(np.array([0.64, 0.97, 1.102]), np.array([1.0, 1.0, 0.83])) == 2  # too far behind
+    assert place(np.array([0.64, 1.098, 1.102]), np.array([1.0, 0.98, 0.83])) == 2  # these touch, too
+    assert place(np.array([1.0, 1.098, 1.102]), np.array([1.0, 1.0, 1.0])) == 2  # nor do the best ones touch
+    assert place(np.array([1.02, 1.098, 1.102]), np.array([1.0, 1.0, 0.5])) == 1
+    assert place(np.array([1.2, 1.1]), np.array([0.5, 1.0])) == 0  # only numbers below it

@@ -84,8 +84,36 @@ def test_excess_is_measured_from_the_cloud_with_the_most_links_inside():
     assert separation(X, labels, 5) == pytest.approx(np.clip((expected + 0.25) / 0.55, 0, 1))
 
 
+def test_clouds_are_cut_until_the_excess_is_known_to_be_below_what_is_asked_for():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2)) + 3 * np.repeat(np.eye(2), 60, axis=0)
+    labels = np.repeat([0, 1], 60)
+    exact = Clouds.like(X, 5).excess(labels)
+    lazy = Clouds.like(X, 5)
+    bound = lazy.excess(labels, enough=1.0)
+    assert exact <= bound < 1
+    assert len(lazy._found[2]) == 1
+    assert lazy.excess(labels, enough=exact) == exact
+    assert lazy.excess(labels) == exact
+    assert len(lazy._found[2]) == 6
+
+
 def test_clouds_are_drawn_with_the_seed():
     X = np.random.default_rng(0).normal(size=(30, 2))
     one, again, other = (Clouds.like(X, seed).clouds[0][0] for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, again)
     assert not np.array_equal(one, other)
+
+
+def test_separation_runs_from_no_gap_to_a_clear_one():
+    """0 from an excess of −.25 down, 1 from .3 up, straight between; looked at where it is neither."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 60)
+    between = 0
+    for apart in (2.5, 2.8, 3.1, 3.4, 3.7):
+        X = rng.normal(size=(120, 2)) + apart * np.repeat(np.eye(2), 60, axis=0)
+        excess = Clouds.like(X, 3).excess(labels)
+        found = separation(X, labels, 3)
+        assert found == pytest.approx(np.clip((excess + 0.25) / 0.55, 0, 1))
+        between += 0.02 < found < 0.98
+    assert between >= 2

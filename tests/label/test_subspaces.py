@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
 
+from masked_subspace._common.rows import content_order
 from masked_subspace.datasets import make_subspaces
+from masked_subspace.label import subspaces
 from masked_subspace.label.subspaces import (
     distances_to,
     principal_directions,
@@ -92,3 +94,39 @@ def test_variances_are_those_of_samples_about_their_mean(shape):
     np.testing.assert_allclose(directions @ directions.T, np.eye(len(variances)), atol=1e-12)
     np.testing.assert_allclose(variances, (rows @ directions.T).var(axis=0, ddof=1), rtol=1e-10)
     assert variances.sum() == pytest.approx(rows.var(axis=0, ddof=1).sum())
+
+
+def test_the_dimension_is_the_first_that_noise_would_explain():
+    """λ_{k + 1} ≤ 1.1 σ²(1 + √γ)² with σ² and γ of what is left after k directions, not of all of them."""
+    rng = np.random.default_rng(0)
+    differ = 0
+    for _ in range(300):
+        n, d = int(rng.integers(6, 40)), int(rng.integers(4, 60))
+        variances = np.sort(rng.random(min(n - 1, d)) ** 4)[::-1]
+
+        def first(left, variances=variances, n=n, d=d):
+            for k, variance in enumerate(variances):
+                gone = k if left else 0
+                edge = (1 + np.sqrt((d - gone) / max(n - 1 - gone, 1))) ** 2
+                if variance <= 1.1 * variances[k:].sum() / (d - k) * edge:
+                    return k
+            return len(variances)
+
+        assert signal_dimension(variances, n, d) == first(True)
+        differ += first(True) != first(False)
+    assert differ > 10
+    assert signal_dimension(np.array([]), 1, 40) == 0
+
+
+@pytest.mark.parametrize(("n_features", "drawn"), [(20, 50), (21, 20)])
+def test_of_a_large_cluster_some_samples_are_drawn(monkeypatch, n_features, drawn):
+    """Of more samples and more features than 20 (2,000 outside of this test), whatever their order."""
+    monkeypatch.setattr(subspaces, "_MOST_SAMPLES", 20)
+    rng = np.random.default_rng(0)
+    X, members = rng.normal(size=(70, n_features)), rng.permutation(70)[:50]
+    rows = X[members]
+    some = rows[content_order(rows)[np.random.default_rng(0).choice(50, 20, replace=False)]] if drawn < 50 else rows
+    record, permuted = subspace_of(X, members), subspace_of(X, members[::-1])
+    assert record.size == 50
+    np.testing.assert_allclose(record.mean, some.mean(axis=0))
+    np.testing.assert_allclose(permuted.mean, record.mean)

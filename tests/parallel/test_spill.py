@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from masked_subspace._common.rows import MappedArray, empty_in_file, is_dask_array, rows_in_file
+from masked_subspace.parallel.engine import MappedArray, empty_in_file, is_dask_array, rows_in_file
 
 
 @pytest.fixture

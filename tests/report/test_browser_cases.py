@@ -192,6 +192,40 @@ def test_forty_clusters_have_forty_looks(browser, pages):
         assert not set(classes) & set(looks)
 
 
+def test_classes_that_share_a_colour_differ_by_stripes(browser, pages):
+    with opened(browser, pages("faces"), "desktop") as tab:
+        grounds = tab.locator("#sizes .patch").evaluate_all("all => all.map((one) => getComputedStyle(one).background)")
+        assert len(grounds) == len(set(grounds)) == 40
+        in_bars = tab.locator("#sizes .track i").evaluate_all(
+            "all => all.map((one) => getComputedStyle(one).background)"
+        )
+        assert set(in_bars) == set(grounds)
+
+
+def test_paper_keeps_the_grounds_and_the_columns_and_drops_what_needs_a_pointer(browser, pages):
+    with opened(browser, pages("wine"), "desktop") as tab:
+        tab.set_viewport_size({"width": 700, "height": 900})  # the width of A4, less than a phone's limit
+        tab.emulate_media(media="print")
+        for part in ("#sizes .track i", "#profile-cards .effect i", ".confusion td", ".sign", ".meter i"):
+            assert tab.locator(part).first.evaluate("one => getComputedStyle(one).printColorAdjust") == "exact", part
+        columns = tab.locator("#verdict .points div").first.evaluate("one => getComputedStyle(one).gridTemplateColumns")
+        assert len(columns.split()) == 2
+        for gone in ("#point-text", "#pair-text", "#legend-text", "#sample-search", "nav"):
+            assert tab.locator(gone).is_hidden(), gone
+        assert tab.locator("#sample-state").inner_text() == "1–25 of 178"
+        assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_names_of_features_are_whole(browser, pages):
+    for size in SIZES:
+        with opened(browser, pages("wine"), size) as tab:
+            cut = tab.locator("#profile-cards .feature").evaluate_all(
+                "all => all.filter((one) => one.scrollWidth > one.clientWidth"
+                " || one.scrollHeight > one.clientHeight + 1).map((one) => one.textContent)"
+            )
+            assert cut == [], size
+
+
 def test_choices_and_subspaces_are_shown_where_they_are_known(browser, pages):
     with opened(browser, pages("motions"), "desktop") as tab:
         assert tab.locator("#choosing svg").count() == 2

@@ -64,3 +64,61 @@ def test_a_graph_without_links_has_no_doubts():
     facts = examine(csr_array((30, 30)), np.repeat([0, 1], 15), np.ones(30))
     assert [fact.rival for fact in facts] == [-1, -1]
     assert modularity(csr_array((30, 30)), np.repeat([0, 1], 15)) == 0
+
+
+def two_cliques(first, second, link):
+    """Two cliques of unit weights with one link between them."""
+    n = first + second
+    W = np.zeros((n, n))
+    W[:first, :first] = W[first:, first:] = 1
+    np.fill_diagonal(W, 0)
+    W[0, n - 1] = W[n - 1, 0] = link
+    return W
+
+
+@pytest.mark.parametrize(("first", "second", "link"), [(10, 14, 1.0), (12, 8, 3.0), (4, 20, 0.5)])
+def test_the_share_that_a_split_cuts_is_that_of_the_smaller_part(first, second, link):
+    """A clique of m has the volume m(m − 1), and the link is counted once."""
+    small = min(first, second)
+    part, share = best_split(csr_array(two_cliques(first, second, link)))
+    assert part == small
+    assert share == pytest.approx(link / (small * (small - 1) + link))
+
+
+def test_parts_below_a_share_of_the_cluster_and_clusters_of_few_samples_are_not_looked_at():
+    assert best_split(csr_array(two_cliques(5, 6, 0.1))) == (0, 1.0)
+    assert best_split(csr_array(two_cliques(5, 7, 0.1)))[0] == 5
+    part, share = best_split(csr_array(two_cliques(3, 20, 0.1)))  # 3 of 23 are less than 15 %: the split must be wider
+    assert part >= 4
+    assert share > 0.1
+    apart = np.zeros((23, 23))
+    apart[:20, :20], apart[20:, 20:] = 1, 1
+    np.fill_diagonal(apart, 0)
+    assert best_split(csr_array(apart))[1] > 0.1  # a piece so small is passed over, too
+
+
+@pytest.mark.parametrize(
+    ("between", "outside", "two"),
+    [
+        (0.005, 0.0, True),  # next to nothing is cut: two blocks, whatever lies outside
+        (0.02, 0.0, False),
+        (0.05, 0.08, True),  # less is cut than leads away
+        (0.05, 0.03, False),
+        (0.105, 0.5, False),  # too much is cut for two blocks
+    ],
+)
+def test_a_cluster_is_two_blocks_if_parting_them_cuts_less_than_leads_away(between, outside, two):
+    link = 90 * between / (1 - between)
+    inside = 180 + 2 * link
+    away = inside * outside / (1 - outside)
+    W = np.zeros((40, 40))
+    W[:20, :20] = two_cliques(10, 10, link)
+    W[20:, 20:] = 1 - np.eye(20)
+    W[3, 30] = W[30, 3] = away
+    fact = examine(csr_array(W), np.repeat([0, 1], 20), np.full(40, 0.7))[0]
+    assert fact.between_parts == pytest.approx(between)
+    assert fact.outside == pytest.approx(outside)
+    assert fact.to_rival == pytest.approx(outside)
+    assert fact.rival == (1 if outside else -1)
+    assert (fact.size, fact.certainty) == (20, pytest.approx(0.7))
+    assert fact.smaller_part == (10 if two else 0)

@@ -49,6 +49,15 @@ def test_memberships_beside_samples_of_no_cluster():
     assert set(numbers(shown["following"])) <= {1, 2}
 
 
+def test_no_cluster_is_never_the_next_cluster():
+    labels = np.r_[-1, np.repeat([0, 1], 5)]
+    shown = payload(ReportContent("t", runs=(small_run(labels),)))["runs"][0]
+    assert (numbers(shown["following"])[1:] == np.repeat([2, 1], 5)).all()
+    assert numbers(shown["following"])[0] > 0
+    alone = payload(ReportContent("t", runs=(small_run(np.r_[-1, np.zeros(5, dtype=int)]),)))["runs"][0]
+    assert (numbers(alone["following"]) == 1).all()  # the only cluster has no next one
+
+
 def test_subspaces_become_pictures_where_samples_are_pictures():
     labels = np.repeat([0, 1], 6)
     spaces = tuple(Subspace(np.zeros(16), np.eye(16)[:3], 3, 0.9) for _ in range(2))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from masked_subspace import RMSC
 from masked_subspace.datasets import make_subspaces
@@ -111,6 +112,15 @@ def test_numbers_with_nearly_as_much_evidence_are_named(run):
     assert point(verdict(alone), "How many").endswith("No other number comes near it.")
 
 
+def test_of_a_way_that_could_not_lead_the_bound_is_told(run):
+    plain = {"way": "plain", "views": ["plain"], "agreement": 0.9, "strength": 0.8, "score": 0.72, "taken": True}
+    near = {"way": "near", "views": ["distance"], "agreement": 0.71, "strength": None, "score": 0.71, "taken": False}
+    told = point(verdict(replace(run, choices=(plain, near))), "Which way")
+    assert told.endswith(". No other could lead: view distance would have 0.71 at most.")
+    other = point(verdict(replace(run, choices=(plain, {**near, "strength": 1.0}))), "Which way")
+    assert "is as good (0.71)" in other
+
+
 def test_the_way_that_was_taken_and_why(run):
     ways = (
         {"view": "plain", "cut": "spectral", "links": 4, "score": 0.4, "taken": False},
@@ -183,6 +193,21 @@ def test_nothing_was_divided(run, label, words):
     assert found["next"]
 
 
+def test_one_cluster_over_a_graph_of_blocks_is_doubted(run):
+    found = verdict(replace(run, labels=np.zeros(120, dtype=int)))
+    assert point(found, "Doubtful").startswith("The graph falls into blocks: its best cut parts 80 from 40 samples")
+    graph, of = blocks([60])
+    assert point(verdict(Run("RMSC", of, graph, np.eye(1)[of], np.ones(60))), "Doubtful") is None
+
+
+def test_a_method_without_a_number_or_a_seed_is_told_neither(run):
+    """DBSCAN was not asked for a number, and another seed changes nothing."""
+    for parameters, asked, seeded in (({"eps": 1.0}, False, False), ({"n_clusters": 3, "random_state": 0}, True, True)):
+        found = verdict(replace(run, parameters=parameters, structure=0.45))
+        assert ("as asked for" in point(found, "How many")) == asked
+        assert any("random_state" in step for step in found["next"]) == seeded
+
+
 def test_other_methods_and_known_classes_are_told(run):
     other = replace(run, name="k-means")
     found = verdict(replace(run, scores={"accuracy": 0.5, "NMI": float("nan")}), (run, other))
@@ -205,3 +230,65 @@ def test_unknown_values_are_counted_and_their_error_told(run):
     poor = verdict(replace(run, missing={"count": 120, "share": 0.25, "error": 1.0}))
     assert "could not be told better than by their mean" in point(poor, "Unknown values")
     assert point(verdict(run), "Unknown values") is None
+
+
+def doubtful(run, **changes):
+    return point(verdict(replace(run, **changes)), "Doubtful clusters")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "small"),
+    [
+        ([10, 10, 2], True),
+        ([10, 10, 3], False),
+        ([40, 40, 2], True),
+        ([40, 40, 3], False),
+        ([100, 100, 7], False),
+        ([100, 100, 6], True),
+    ],
+)
+def test_a_cluster_is_very_small_below_three_samples_or_a_tenth_of_the_mean(sizes, small):
+    graph, of = blocks(sizes, inside=1.0)
+    told = doubtful(Run("RMSC", of, graph, np.eye(3)[of], np.linspace(0.6, 1, len(of))))
+    assert (f"Very small: cluster 2 ({sizes[2]} samples" in told) == small
+
+
+@pytest.mark.parametrize(("certainty", "low"), [(0.49, True), (0.5, False)])
+def test_a_cluster_is_of_low_certainty_below_a_half(run, certainty, low):
+    sure = np.where(run.labels == 1, certainty, 0.9)
+    assert (f"Of low certainty: cluster 1 (40 samples, {certainty:.2f})" in doubtful(run, certainty=sure)) == low
+
+
+@pytest.mark.parametrize(("share", "close"), [(0.24, False), (0.26, True)])
+def test_a_quarter_of_the_links_makes_two_clusters_hard_to_tell_apart(share, close):
+    """Clique 0 has 20 · 19 = 380 inside; what leads to cluster 1 is the share of all, and half of that there."""
+    W = np.zeros((60, 60))
+    for start, stop in ((0, 20), (20, 60)):
+        W[start:stop, start:stop] = 1
+    np.fill_diagonal(W, 0)
+    W[3, 40] = W[40, 3] = 380 * share / (1 - share)
+    of = np.repeat([0, 1], [20, 40])
+    told = doubtful(Run("RMSC", of, csr_array(W), np.eye(2)[of], np.linspace(0.6, 1, 60)))
+    assert ("Clusters 0 and 1 are hard to tell apart" in told) == close
+    assert (f"{share:.0%} of the links of 0 lead to 1" in told) == close
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"), [(0.61, "well apart"), (0.59, "overlap"), (0.31, "overlap"), (0.29, "hardly")]
+)
+def test_without_a_structure_score_modularity_says_how_real(run, monkeypatch, kept, words):
+    monkeypatch.setattr("masked_subspace.report.verdict.modularity", lambda *_: kept)
+    assert words in verdict(run)["headline"]
+
+
+@pytest.mark.parametrize(("structure", "words"), [(0.6, "stand out clearly"), (0.59, "more than noise")])
+def test_clusters_stand_out_from_six_tenths_on(run, structure, words):
+    assert words in verdict(replace(run, structure=structure))["headline"]
+
+
+@pytest.mark.parametrize(("unsure", "many", "advised"), [(12, False, False), (13, False, True), (37, True, True)])
+def test_many_samples_below_a_half_are_advised_on_from_a_tenth_and_named_from_three(run, unsure, many, advised):
+    found = verdict(replace(run, structure=0.9, certainty=np.where(np.arange(120) < unsure, 0.4, 0.9)))
+    assert ("many uncertain samples" in found["headline"]) == many
+    assert any("min_certainty=0.5" in step for step in found["next"]) == advised
+    assert point(found, "Certainty").startswith(f"Median 0.90; {unsure} of 120 samples are below 0.5.")

@@ -12,11 +12,10 @@ from masked_subspace.masks.soft import ArrayMask, LabelMask
 from masked_subspace.represent.affine import AffineStep, onto_affine
 from masked_subspace.represent.dense.solve import LAZY_FROM, solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, SolverResult
+from masked_subspace.represent.model import AdmmSettings, FirstStep, SolverResult
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.represent.sparse.solve import represent_over, solve_sparse
-from masked_subspace.represent.sparsity import FirstStep
 from reference import plain_admm
 
 N_EACH, N_FLATS, N_FEATURES = 20, 3, 15

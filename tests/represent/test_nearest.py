@@ -37,6 +37,17 @@ def test_the_weight_of_a_link_is_the_gaussian_of_its_distance_by_both_scales():
     np.testing.assert_allclose(Z, expected, rtol=1e-12)
 
 
+def test_a_link_by_cosine_weighs_as_the_cosine_with_its_sign():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    nearest = NearestRepresenter(X, AdmmSettings(0.0), all_others(20), by_cosine=True)
+    Z = nearest.represent_many([AdmmSettings(0.0)], None)[0].representation.toarray()
+    expected = X @ X.T
+    np.fill_diagonal(expected, 0)
+    assert expected.min() < -0.5
+    np.testing.assert_allclose(Z, expected, atol=1e-12)
+
+
 def test_fewer_neighbours_than_the_scale_asks_for_and_missing_ones():
     X = np.random.default_rng(1).normal(size=(5, 2))
     candidates = all_others(5)
@@ -81,7 +92,9 @@ def test_clouds_of_unequal_size_are_found_by_their_distances(seed):
         only_codes = RMSC(4, random_state=0, view="standardized").fit(X)
     # Mixtures of the same samples may be clearer still; they see them as links by distance do.
     assert next(one["way"] for one in model.choices_ if one["taken"]) in ("near", *MIXTURES)
-    near = next(way for way in model._judge(Task(X, None, False, 0, 1, SilentEvents())) if way.name == "near")
+    near = next(
+        way for way in model._judge(Task(X, None, False, 0, 1, SilentEvents()), every=True) if way.name == "near"
+    )
     assert clustering_accuracy(y, near.labels) > 0.95
     assert clustering_accuracy(y, model.labels_) > 0.99
     assert clustering_accuracy(y, model.labels_) >= clustering_accuracy(y, only_codes.labels_)

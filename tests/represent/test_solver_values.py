@@ -15,11 +15,17 @@ from masked_subspace.represent.dense.lazy import LazyPass, LazyProblem
 from masked_subspace.represent.dense.running import FinishedRow, Outcome, run_freezing
 from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings, continuation
+from masked_subspace.represent.model import (
+    AdmmSettings,
+    FirstStep,
+    continuation,
+    default_mask_weight,
+    default_penalty,
+    mean_square,
+)
 from masked_subspace.represent.neighbors.search import nearest_in, nearest_of_all
-from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.represent.representer import DenseRepresenter, MaskedRepresenter, SparseRepresenter
 from masked_subspace.represent.sparse.solve import represent_over, solve_sparse
-from masked_subspace.represent.sparsity import FirstStep, default_mask_weight, default_penalty, mean_square
 from reference import plain_admm
 
 
@@ -181,3 +187,9 @@ def test_what_is_forbidden_stays_zero_in_either_solver(solver):
     assert apart.any()
     assert apart[i, j] == 0
     assert apart[j, i] == 0
+
+
+def test_the_sparse_solver_is_taken_from_2001_samples_on():
+    X = np.random.default_rng(0).normal(size=(2_001, 3))
+    kinds = [type(MaskedRepresenter(n_candidates=3).prepare(rows)) for rows in (X[:2_000], X)]
+    assert kinds == [DenseRepresenter, SparseRepresenter]

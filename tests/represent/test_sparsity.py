@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from masked_subspace.represent import sparsity
+from masked_subspace.represent import model
 from masked_subspace.represent.dense.spectrum import Spectrum
-from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings, CandidateStep, FirstStep
 from masked_subspace.represent.neighbors.search import find_candidates
 from masked_subspace.represent.representer import MaskedRepresenter
+from masked_subspace.represent.sparse import block
 from masked_subspace.represent.sparse.solve import solve_sparse
-from masked_subspace.represent.sparsity import CandidateStep, FirstStep
-from masked_subspace.rounds.ensemble import draw_members
+from masked_subspace.rounds.recursion import draw_members
 
 
 def rows(n: int = 400, scale: float = 1.0, dtype: type = np.float64) -> np.ndarray:
@@ -90,9 +90,9 @@ def test_links_that_fall_together_are_counted_on_the_way_down(seed, penalty, lin
 def test_the_curve_serves_all_members(monkeypatch) -> None:
     X = rows()
     solves: list[float] = []
-    solve = sparsity.solve_admm
+    solve = block.solve_admm
     monkeypatch.setattr(
-        sparsity, "solve_admm", lambda *arguments: (solves.append(arguments[1].penalty), solve(*arguments))[1]
+        block, "solve_admm", lambda *arguments: (solves.append(arguments[1].penalty), solve(*arguments))[1]
     )
     rule = CandidateStep(X, find_candidates(X, 64), seed=0)
     members = draw_members(X, 18, AdmmSettings(0.0), 0, rule=rule, links=(4,))
@@ -169,8 +169,8 @@ def test_the_dense_solver_factors_once(monkeypatch) -> None:
 
 
 def test_a_part_of_rows_and_columns_has_the_quantile_of_all(monkeypatch) -> None:
-    monkeypatch.setattr(sparsity, "_ROWS", 40)
-    monkeypatch.setattr(sparsity, "_COLUMNS", 60)
+    monkeypatch.setattr(model, "_ROWS", 40)
+    monkeypatch.setattr(model, "_COLUMNS", 60)
     X, penalty, links = rows(200), 15.0, 5.0
     rule = FirstStep(X, 0)
     assert (len(rule.rows), len(rule.cols)) == (40, 60)

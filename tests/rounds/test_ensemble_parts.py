@@ -7,25 +7,17 @@ import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import SilentEvents
+from masked_subspace.label.agreement import mean_of_neighbours
 from masked_subspace.label.graph import affinity_matrix
-from masked_subspace.label.labeler import Evidence
+from masked_subspace.label.labeler import Cut, Evidence
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.masks.pair_masks import PairMask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rounds.ensemble import (
-    Ballot,
-    Cut,
-    Ensemble,
-    Look,
-    Member,
-    Recipe,
-    consensus,
-    draw_members,
-    neighbour_agreement,
-)
+from masked_subspace.rounds.judge import Family, Way, with_links_of
+from masked_subspace.rounds.recursion import Ballot, Ensemble, Look, Member, Recipe, consensus, draw_members
 from masked_subspace.rows.preparation import VIEWS
 
 TRUE = np.repeat([0, 1, 2], 10)
@@ -85,8 +77,8 @@ def test_members_agree_as_far_as_neighbouring_votes_do(ballot):
     votes = ballot.votes
     pairs = [(0, 1), (1, 2), (2, 3), (3, 0)]
     expected = np.mean([adjusted_rand_index(votes[a], votes[b]) for a, b in pairs])
-    assert neighbour_agreement(votes) == pytest.approx(expected)
-    assert neighbour_agreement(votes) < 0.9
+    assert mean_of_neighbours(votes) == pytest.approx(expected)
+    assert mean_of_neighbours(votes) < 0.9
 
 
 class NamedRule:
@@ -112,6 +104,20 @@ def test_members_are_drawn_from_the_prior_that_is_written_down():
         assert member.n_links == (3, 4, 5)[index % 3]
     lifted = draw_members(rows, 9, template, 7, rule=NamedRule(), links=(4,), weight_floor=1.0)
     assert min(one.settings.mask_weight for one in lifted) == 4
+
+
+@pytest.mark.parametrize("one_setting", [False, True])
+def test_members_are_solved_no_more_exactly_than_asked_for(one_setting):
+    """μ doubles, 60 iterations and 1e-5 are enough for a vote; fewer iterations or a larger `tol` of the user count."""
+    for asked, used in (((200, 1e-7), (60, 1e-5)), ((30, 1e-3), (30, 1e-3)), ((30, 1e-7), (30, 1e-5))):
+        template = AdmmSettings(0.1, penalty_growth=1.3, max_iter=asked[0], tol=asked[1], noise=0.3, outliers=0.4)
+        drawn = draw_members(
+            np.eye(5), 3, template, 7, rule=NamedRule(), links=(4,), one_setting=one_setting, view="root"
+        )
+        for member in drawn:
+            assert (member.settings.max_iter, member.settings.tol) == used
+            assert (member.settings.penalty_growth, member.view) == (2.0, "root")
+            assert (member.settings.noise, member.settings.outliers) == (0.3, 0.4)
 
 
 class Recorded:
@@ -164,30 +170,31 @@ def test_links_are_dealt_anew_in_every_look():
     ensemble = looking(2, 4)
     ballot = ensemble.represent(1, None, SilentEvents())
     assert [one.n_links for one in ballot.members] == [3, 4, 3, 4]
-    wider = replace(ensemble, recipe=replace(ensemble.recipe, links=(5, 6, 7))).recast(ballot)
+    wider = with_links_of(replace(ensemble, recipe=replace(ensemble.recipe, links=(5, 6, 7))), ballot)
     assert [one.n_links for one in wider.members] == [5, 6, 5, 6]
     for member, graph, solution in zip(wider.members, wider.graphs, wider.solutions, strict=True):
         expected = affinity_matrix(solution.representation, "top-k", n_links=member.n_links)
         assert abs(graph - expected).max() == 0
     assert wider.solutions is ballot.solutions
-    assert ensemble.recast(ballot).graphs is ballot.graphs
+    assert with_links_of(ensemble, ballot).graphs is ballot.graphs
 
 
 def test_a_wider_ballot_has_every_solution_with_every_number_of_links():
     ensemble = looking(2, 6)
     ballot = ensemble.ask(1, None, SilentEvents())
-    wider = ensemble.widened(ballot, (7, 8))
+    way = Way(Family("plain", [], ensemble, ballot), 1.0, 1.0, TRUE, [])
+    wider = way.widened((7, 8))
     assert [one.n_links for one in wider.members] == [3, 4, 5, 3, 4, 5, 7, 8, 7, 8]
     assert [one.view for one in wider.members[6:]] == ["view 0", "view 0", "view 1", "view 1"]
     assert wider.solutions[6:] == [ballot.solutions[0]] * 2 + [ballot.solutions[3]] * 2
     assert len(wider.votes) == len(wider.graphs) == 10
     for member, graph, solution in zip(wider.members, wider.graphs, wider.solutions, strict=True):
         assert abs(graph - affinity_matrix(solution.representation, "top-k", n_links=member.n_links)).max() == 0
-    assert ensemble.widened(ballot, ()) is ballot
+    assert way.widened(()) is ballot
 
 
 def test_the_next_mask_is_the_agreement_of_all_votes(ballot, ensemble):
-    mask = ensemble.play(1, None, SilentEvents()).new_mask
+    mask = ensemble.play(1, None, SilentEvents()).next_mask()
     assert mask.strength == 3.0
     together = [np.mean([vote[0] == vote[other] for vote in ballot.votes]) for other in range(30)]
     np.testing.assert_allclose(mask.agreement(np.zeros(30, dtype=int), np.arange(30)), together)

@@ -7,7 +7,7 @@ from sklearn.exceptions import NotFittedError
 
 from masked_subspace import BMSC, GMSC, RMSC, cluster_graph
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.rounds.graphs import evidence_of
+from masked_subspace.rounds.graphs import check_graph, evidence_of
 
 TRUE = np.repeat([0, 1, 2], [30, 50, 70])
 
@@ -130,3 +130,14 @@ def test_the_sketch_is_one_step_of_a_lazy_walk():
     expected = (W / np.sqrt(np.outer(degree, degree)) + np.eye(6)) @ directions
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(evidence_of(csr_array(W), None, hard=False, n_threads=1).X, expected, atol=1e-12)
+
+
+def test_entries_that_are_given_twice_are_summed():
+    """Parts of a weight may be negative, and a weight is too small or not symmetric only as a whole."""
+    columns = np.array([1, 2, 1, 0, 2, 0, 0, 1])
+    weights = np.array([3.0, 2, -1, 2, 4, 2, 0, 4])
+    given = csr_array((weights, columns, [0, 3, 5, 8]), shape=(3, 3))
+    found = check_graph(given, 2, "W")
+    np.testing.assert_array_equal(found.toarray(), [[0, 2, 2], [2, 0, 4], [2, 4, 0]])
+    assert found.nnz == 6
+    assert given.nnz == 8  # that of the caller stays as it is

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from masked_subspace._common.progress import SilentEvents
-from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
+from masked_subspace._common.rows import content_order
+from masked_subspace.label.agreement import halves, predicted_labels
+from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.representer import MaskedRepresenter
@@ -20,7 +22,6 @@ from masked_subspace.rounds.defaults import (
     LINKS_OF_SMALL_CLUSTERS,
     MANY_A_CLUSTER,
 )
-from masked_subspace.rounds.ensemble import Ballot, Cut, Member, Recipe, together
 from masked_subspace.rounds.judge import (
     Family,
     Way,
@@ -37,6 +38,7 @@ from masked_subspace.rounds.judge import (
     yardsticks,
 )
 from masked_subspace.rounds.mixtures import mixture_votes
+from masked_subspace.rounds.recursion import Ballot, Member, Recipe, together
 from masked_subspace.rows.preparation import VIEWS, Preparation
 
 
@@ -68,10 +70,10 @@ def test_strength_is_the_geometric_mean_over_the_yardsticks(table):
 def test_strength_is_the_mean_over_different_splits(table):
     X, y = table
     rough = np.where(np.arange(90) % 3 == 0, (y + 1) % 3, y)
-    rng, order = np.random.default_rng(4), judge.content_order(X)
-    folds = [judge.halves(order, rng) for _ in range(16)]  # of 90 samples
+    rng, order = np.random.default_rng(4), content_order(X)
+    folds = [halves(order, rng) for _ in range(16)]  # of 90 samples
     assert not np.array_equal(folds[0], folds[1])
-    scores = [adjusted_rand_index(rough, judge.predicted_labels(X, rough, 3, fold)) for fold in folds]
+    scores = [adjusted_rand_index(rough, predicted_labels(X, rough, 3, fold)) for fold in folds]
     assert prediction_strength(X, rough, 3, seed=4) == pytest.approx(np.mean(scores))
 
 
@@ -89,6 +91,7 @@ def test_a_gap_counts_where_no_subspace_predicts():
     ("name", "n_views", "handicap"),
     [
         ("plain", 3, 1.0),
+        ("ridge", 3, 1.0),
         ("whitened", 3, judge._WHITENED),
         ("near", 2, judge._NEAR),
         ("mixture", 2, judge._MIXTURE),
@@ -101,7 +104,7 @@ def test_a_gap_counts_where_no_subspace_predicts():
 def test_ways_that_agree_easily_are_handicapped(name, n_views, handicap):
     family = SimpleNamespace(name=name, views=[VIEWS["plain"]] * n_views)
     assert Way(family, 0.8, 0.5, np.zeros(3, int), []).score == pytest.approx(0.4 / handicap)
-    assert handicap > 1 or name in ("plain", "topics")
+    assert handicap > 1 or name in ("plain", "ridge", "topics")
 
 
 def test_links_of_members_follow_the_size_of_clusters():
@@ -124,14 +127,15 @@ def test_many_samples_in_small_clusters_are_not_cut_by_their_spectrum():
 
 
 def views_of(monkeypatch, X, *, permitted=lambda view: True):  # noqa: ARG005
-    monkeypatch.setattr(judge, "family_of", lambda name, views, *_: (name, [view.name for view in views]))
-    return dict(families_of(X, None, None, None, permitted=permitted))
+    monkeypatch.setattr(judge, "family_of", lambda name, views, *_: SimpleNamespace(name=name, views=views))
+    families = families_of(X, None, None, None, permitted=permitted)
+    return {family.name: [view.name for view in family.views] for family in families}
 
 
 def test_families_suit_the_data(monkeypatch):
     X = np.abs(np.random.default_rng(0).normal(size=(50, 4))) * [1, 2, 3, 4]
     usual = views_of(monkeypatch, X)
-    assert usual == {name: list(views) for name, views in judge.FAMILIES.items() if name != "topics"}
+    assert usual == {name: list(views) for name, views in judge.FAMILIES.items() if name not in ("topics", "whitened")}
     words = np.eye(50)[:, np.arange(50) % 25]
     assert list(views_of(monkeypatch, words)) == ["plain", "topics"]
     assert views_of(monkeypatch, X - 1)["plain"] == ["plain", "uncentered", "homogeneous"]
@@ -142,7 +146,10 @@ def test_families_suit_the_data(monkeypatch):
     assert views_of(monkeypatch, alike * [1, 1.02, 1, 1])["near"] == usual["near"]
     assert views_of(monkeypatch, np.hstack([alike, np.ones((50, 1))]))["near"] == ["distance"]
     no_distances = views_of(monkeypatch, X, permitted=lambda view: not view.by_distance)
-    assert list(no_distances) == ["plain", "whitened", "standardized"]
+    assert list(no_distances) == ["plain", "ridge", "standardized"]
+    # Where codes must be solved, directions are half evened out instead.
+    solved = views_of(monkeypatch, X, permitted=lambda view: not (view.by_distance or view.by_cosine))
+    assert list(solved) == ["plain", "whitened", "standardized"]
 
 
 def test_the_middle_graph_of_each_view_is_cut_in_another_way():
@@ -158,7 +165,63 @@ def ways(table):
         family_of(name, [VIEWS[view] for view in judge.FAMILIES[name]], X, recipe, Evidence(X), SilentEvents())
         for name in ("near", "standardized")
     ]
-    return {way.name: way for way in judged_ways(X, families, recipe)}, recipe
+    return {way.name: way for way in judged_ways(X, families, recipe, every=True)}, recipe
+
+
+def test_strength_is_not_asked_for_where_no_strength_could_lead(table, ways):
+    """The same way is taken, with the same numbers; of one that could not lead the score is its bound."""
+    X, _ = table
+    every, recipe = ways
+    families = [
+        replace(way.family, ballot=replace(way.ballot, votes=[]))
+        for way in every.values()
+        if way.name not in judge.MODELS
+    ]
+    few = judged_ways(X, families, recipe)
+    best = max(every.values(), key=lambda way: way.score)
+    assert few[0].name == best.name
+    assert few[0].score == best.score
+    np.testing.assert_array_equal(few[0].labels, best.labels)
+    assert [way.score for way in few] == sorted((way.score for way in few), reverse=True)
+    # What the judge compared is not cut again: votes stand graph by graph, in the order of the cuts.
+    fresh = together(best.ensemble.vote(best.ballot.graphs, recipe.cuts))
+    for kept, new in zip(few[0].ballot.votes, fresh, strict=True):
+        np.testing.assert_array_equal(kept, new)
+    assert few[0].ballot.labeling.labels is few[0].labels
+    for way in few:
+        assert way.agreement == every[way.name].agreement
+        assert (way.strength is None) == (len(way.labels) == 0)
+        if way.strength is None:
+            assert every[way.name].score <= way.score <= few[0].score
+        else:
+            assert way.score == every[way.name].score
+
+
+def test_every_way_that_could_lead_is_asked(monkeypatch):
+    """Agreements .9, .8, .5 with strengths .5, .9, 1: the second leads, the third (at most .5) is not asked."""
+    strengths = {"a": 0.5, "b": 0.9, "c": 1.0}
+    asked = []
+
+    def with_strength(way, _):
+        asked.append(way.name)
+        return replace(way, strength=strengths[way.name], labels=np.zeros(3, int))
+
+    monkeypatch.setattr(judge, "yardsticks", lambda _: [])
+    monkeypatch.setattr(judge, "gaps_of", lambda *_: None)
+    monkeypatch.setattr(judge, "_begin", lambda family, *_: (family, family.agrees))
+    monkeypatch.setattr(judge, "_with_strength", with_strength)
+    families = [
+        SimpleNamespace(name=name, views=[VIEWS["plain"]] * 2, agrees=one)
+        for name, one in (("c", 0.5), ("a", 0.9), ("b", 0.8))
+    ]
+    recipe = SimpleNamespace(seed=0, n_clusters=2)
+    found = judged_ways(np.zeros((3, 30)), families, recipe)
+    assert asked == ["a", "b"]
+    assert [(way.name, way.score) for way in found] == [("b", pytest.approx(0.72)), ("c", 0.5), ("a", 0.45)]
+    assert found[1].record(False, [])["strength"] is None
+    asked.clear()
+    assert [way.name for way in judged_ways(np.zeros((3, 30)), families, recipe, every=True)] == ["b", "c", "a"]
+    assert asked == ["a", "b", "c"]
 
 
 def test_agreement_is_that_of_modularity_everywhere_and_the_spectrum_in_the_middle(table, ways):

@@ -163,3 +163,14 @@ def test_numbers_with_a_clear_gap_are_candidates_and_others_are_not():
     assert found.n_clusters == max(gaps, key=gaps.get)
     assert found.candidates == (clear or [found.n_clusters])[:3]
     assert len(found.candidates) < 3
+
+
+def test_weights_below_1e8_of_the_largest_are_no_links():
+    """|cos|⁴ is 2·10⁻⁸ and 4·10⁻⁹ of the largest, 1."""
+    seen, unseen = 2e-8**0.25, 4e-9**0.25
+    rows = np.array(
+        [[1, 0, 0], [1, 0, 0], [seen, np.sqrt(1 - seen**2), 0], [unseen, 0, np.sqrt(1 - unseen**2)]],
+    )
+    W = power_graph_of(rows).toarray()
+    np.testing.assert_allclose(W[0], [0, 1, 2e-8, 0], rtol=1e-9)
+    assert W[2, 3] == 0

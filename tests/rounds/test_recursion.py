@@ -23,7 +23,7 @@ def solution(links=12):
 
 
 def outcome(mask, change):
-    return Outcome(solution(), Labeling(LABELS, csr_array((6, 6)), np.eye(6)), mask, change)
+    return Outcome(solution(), Labeling(LABELS, csr_array((6, 6)), np.eye(6)), lambda: mask, change)
 
 
 class Script:
@@ -61,6 +61,17 @@ def test_rounds_end_where_the_change_is_the_tolerance_or_less(masks, change, rou
     assert result.soft_mask is masks[rounds - 1]
 
 
+def test_no_mask_is_learnt_after_the_last_round():
+    def never():
+        raise AssertionError("nobody plays another round")
+
+    played = Outcome(solution(), Labeling(LABELS, csr_array((6, 6)), np.eye(6)), never, 1.0)
+    strategy = SimpleNamespace(play=lambda number, mask, events: played)  # noqa: ARG005
+    assert len(run_rounds(strategy, None, max_rounds=1, tol=0.1).history) == 1
+    with pytest.raises(AssertionError, match="another round"):
+        run_rounds(strategy, None, max_rounds=2, tol=0.1)
+
+
 def test_a_record_counts_links_a_sample_and_the_samples_of_clusters():
     record = round_record(4, outcome(None, 0.5), 2.5)
     assert (record["round"], record["sparsity"], record["cluster_sizes"]) == (4, 2.0, [2, 3, 1])
@@ -79,11 +90,12 @@ def test_known_pairs_lie_over_the_first_mask_and_over_every_learnt_one(masks):
     found = strategy.play(1, masks[0], SilentEvents())
     assert isinstance(seen[0], PairMask)
     assert seen[0].at(np.array(0), np.array(5)) == masks[0].at(np.array(0), np.array(5)) / 30
-    assert found.new_mask.base.strength == 3.0
+    learnt = found.next_mask()
+    assert learnt.base.strength == 3.0
     assert found.change == pytest.approx(LabelMask(LABELS, 3.0).change(masks[0]))
     assert found.change > 0
-    again = strategy.play(2, found.new_mask, SilentEvents())
-    assert seen[1] is found.new_mask
+    again = strategy.play(2, learnt, SilentEvents())
+    assert seen[1] is learnt
     assert again.change == 0
 
 
@@ -91,5 +103,5 @@ def test_without_a_mask_function_there_is_no_change_to_speak_of():
     prepared = SimpleNamespace(represent=lambda mask, progress: solution())  # noqa: ARG005
     labeler = SimpleNamespace(label=lambda Z, evidence, seed: Labeling(LABELS, Z, np.eye(6)))  # noqa: ARG005
     found = OneMember(prepared, labeler, lambda labeling: None, Evidence(np.eye(6)), 0).play(1, None, SilentEvents())  # noqa: ARG005
-    assert found.new_mask is None
+    assert found.next_mask() is None
     assert np.isnan(found.change)

@@ -8,6 +8,8 @@ from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 from masked_subspace import RMSC
+from masked_subspace._common.rows import content_order
+from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 from masked_subspace.rounds.topics import topic_votes
 from masked_subspace.rows.preparation import VIEWS, Preparation
@@ -43,6 +45,25 @@ def test_votes_see_the_leading_topics_only():
         if adjusted_rand_index(vote, other) < 1:
             # The order by content, by which samples are drawn, sees all columns; the topics that vote are the same.
             assert adjusted_rand_index(vote, other) > 0.8
+
+
+def test_each_vote_is_k_means_of_a_draw_in_its_own_space():
+    """K + 3 topics and 2K + 3, as they are and evened out by the root of their size, two draws of seven tenths each."""
+    X, _ = texts(n_samples=90, n_words=120)
+    rows = Preparation.learn(X, VIEWS["topics"]).apply(X)
+    order, rng = content_order(rows), np.random.default_rng(5)
+    size = np.sqrt((rows**2).sum(axis=0))
+    expected = []
+    for count in (7, 11):
+        for power in (0.0, 0.5):
+            topics = rows[:, :count] / size[:count] ** power
+            topics = topics / np.linalg.norm(topics, axis=1, keepdims=True)
+            for number in range(2):
+                some = topics[order[rng.choice(90, 63, replace=False)]]
+                labels = cluster_rows(some, 4, 5 + number, 5)
+                centres = np.array([some[labels == k].mean(axis=0) for k in range(4)])
+                expected.append(((topics[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1))
+    np.testing.assert_array_equal(topic_votes(rows, 4, seed=5), expected)
 
 
 def test_samples_with_one_vote_are_nearest_to_its_centre():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from masked_subspace.rows.preparation import VIEWS, Preparation, view_of, whitening_rotation
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, evening_rotation, view_of
 
 
 @pytest.mark.parametrize("name", ["homogeneous", "lifted", "distance"])
@@ -19,14 +19,14 @@ def test_the_constant_column_is_as_long_as_a_mean_row_times_what_the_view_says(n
 def test_whitened_rows_have_equal_directions(shape):
     """rows @ V S^-1 = U: its columns are orthonormal, whichever of the two products was decomposed."""
     rows = np.random.default_rng(0).normal(size=shape)
-    whitened = rows @ whitening_rotation(rows, 1.0)
+    whitened = rows @ evening_rotation(rows, View("even", whitening=1.0))
     np.testing.assert_allclose(whitened.T @ whitened, np.eye(8), atol=1e-8)
 
 
 # Topics are words of their own: tests/rows/test_words.py.
 @pytest.mark.parametrize("name", [name for name, view in VIEWS.items() if not view.words])
 def test_every_view_does_what_its_fields_say(name):
-    """Square root, centring, scaling, constant column, unit length, whitening, unit length, each written out."""
+    """Square root, centring, scaling, constant column, unit length, directions, unit length, each written out."""
     view = VIEWS[name]
     X = np.abs(np.random.default_rng(0).normal(size=(30, 4))) * [1, 0.1, 10, 1] + 1
     rows = np.sqrt(X) if view.root else X
@@ -36,15 +36,37 @@ def test_every_view_does_what_its_fields_say(name):
         length = view.constant * np.sqrt((rows**2).sum() / len(rows))
         rows = np.hstack([rows, np.full((30, 1), length)])
     rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    if view.whitening:
+    if view.whitening or view.ridge:
         U, S, _ = np.linalg.svd(rows, full_matrices=False)
-        rows = U * S ** (1 - view.whitening)
+        rows = U * (S / np.sqrt(S**2 + view.ridge * (S**2).mean()) if view.ridge else S ** (1 - view.whitening))
         if not view.low_rank:
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     preparation = Preparation.learn(X, view)
     found = preparation.apply(X)
     assert preparation.n_columns(4) == (5 if view.lift else 4) >= found.shape[1]
     np.testing.assert_allclose(found @ found.T, rows @ rows.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("shape", [(40, 8), (8, 40), (30, 30)], ids=["tall", "wide", "square"])
+def test_products_of_ridge_rows_are_the_codes_of_least_squares(shape):
+    """Z = G(G + μI)⁻¹ minimises ‖X − ZX‖² + μ‖Z‖², μ in mean squared singular values, whether features or samples are
+    more; a column of zeros changes nothing."""
+    X = np.random.default_rng(0).normal(size=shape) * np.linspace(1, 5, shape[1])
+    view = View("ridge", ridge=0.2)
+    G, mu = X @ X.T, 0.2 * (X**2).sum() / min(shape)
+    expected = G @ np.linalg.inv(G + mu * np.eye(len(X)))
+    rows = X @ evening_rotation(X, view)
+    np.testing.assert_allclose(rows @ rows.T, expected, atol=1e-10)
+    gradient = (expected @ X - X) @ X.T + mu * expected
+    np.testing.assert_allclose(gradient, 0, atol=1e-8)
+    if shape[1] <= shape[0]:
+        padded = np.hstack([X[:, :3], np.zeros((len(X), 1)), X[:, 3:]])
+        rotation = evening_rotation(padded, view)
+        mean = (X**2).sum() / min(padded.shape)
+        np.testing.assert_array_equal(rotation[3], 0)
+        np.testing.assert_allclose(
+            (padded @ rotation) @ (padded @ rotation).T, G @ np.linalg.inv(G + 0.2 * mean * np.eye(len(X))), atol=1e-10
+        )
 
 
 def test_beside_a_long_constant_column_unit_rows_differ_by_their_distance():
@@ -59,8 +81,8 @@ def test_directions_below_a_ten_thousandth_of_the_first_are_dropped():
     U, V = (np.linalg.qr(np.random.default_rng(seed).normal(size=(n, 4)))[0] for seed, n in ((0, 20), (1, 4)))
     for smallest, kept in ((2e-4, 4), (5e-5, 3)):
         rows = (U * [1, 0.5, 0.1, smallest]) @ V.T
-        assert whitening_rotation(rows, 0.5).shape == (4, kept)
-        assert whitening_rotation(rows, 0.5, 2).shape == (4, 2)
+        assert evening_rotation(rows, VIEWS["whitened"]).shape == (4, kept)
+        assert evening_rotation(rows, VIEWS["whitened"], 2).shape == (4, 2)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -92,3 +114,19 @@ def test_a_number_is_a_whitening_power():
     view = view_of(0.3, center=False)
     assert (view.name, view.whitening, view.center) == ("whitened 0.3", 0.3, False)
     assert view_of(0, center=True) == VIEWS["plain"]
+
+
+def test_which_views_members_may_take():
+    def names(**asked):
+        return {name for name, view in VIEWS.items() if view.permitted(**asked)}
+
+    everything = names(center=True, only_samples=True, sparse=False)
+    assert everything == set(VIEWS)
+    # Masks and noise ask for codes; distances of sparse samples would need them as arrays, ridge rows are arrays.
+    linked = {name for name, view in VIEWS.items() if view.by_distance or view.by_cosine}
+    assert everything - names(center=True, only_samples=False, sparse=False) == linked
+    without = everything - names(center=True, only_samples=True, sparse=True)
+    assert without == {"distance", "distance-standardized"}
+    assert everything - names(center=False, only_samples=True, sparse=False) == {
+        name for name, view in VIEWS.items() if view.center and not view.words
+    }

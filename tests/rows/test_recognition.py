@@ -2,13 +2,15 @@
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
 from masked_subspace import BMSC
-from masked_subspace.rows.checks import SeenRows, check_samples, row_hashes
+from masked_subspace._common.sparse.samples import SparseSamples
+from masked_subspace.rows.checks import SeenRows, check_samples, row_hashes, warn_of_copies
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -64,3 +66,17 @@ def test_both_halves_of_a_hash_tell_rows_apart():
     hashes = row_hashes(np.random.default_rng(0).normal(size=(200, 3)))
     for half in (hashes >> np.uint64(32), hashes & np.uint64(2**32 - 1)):
         assert len(np.unique(half)) == 200
+
+
+def test_all_rows_that_have_a_copy_are_counted_and_named_from_a_tenth_on():
+    """Three copies of one row and two of another are five rows of forty; three are below a tenth of them."""
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[[5, 9]] = X[0]
+    for form in (X, SparseSamples.of(csr_array(X))):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            warn_of_copies(form)
+    X[20] = X[30]
+    for form in (X, SparseSamples.of(csr_array(X))):
+        with pytest.warns(UserWarning, match="5 of the 40 rows"):
+            warn_of_copies(form)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, runtime_checkable
 
@@ -178,3 +179,13 @@ def iteration_reporter(events: Events, name: str) -> Callable[[int, float], None
         events.advanced(name, iteration, note=f"change {stopping_value:.1e}")
 
     return report
+
+
+@contextmanager
+def iterations_told(events: Events, name: str, total: int | None) -> Iterator[Callable[[int, float], None]]:
+    """The `progress` callback of a solver, between the start of work `name` and its end."""
+    events.started(name, total)
+    try:
+        yield iteration_reporter(events, name)
+    finally:
+        events.finished(name)

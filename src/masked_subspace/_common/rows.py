@@ -1,32 +1,38 @@
-"""Rows of numbers as every room handles them: in blocks that fit memory, wherever they live, at unit length, and in an
-order of their own.
-
-Rows may be in memory, in a file or in a dask array; every stage that scales reads them by blocks. An array that lives
-in a file (`MappedArray`) is not sent to other processes: they open the file. Rows that are too many for memory go to a
-temporary file, which disappears with the last array that looks at it.
+"""Rows of numbers as every room handles them: in blocks that fit memory, at unit length, in an order of their own, and
+along the eigenvectors of their products or of their graph. None of it depends on where a row stands or on the machine.
 
 Whoever draws samples (seeds of k-means, a subsample, the halves of a split) draws from an order that depends on what
 they are and not on where they stand: with the rows permuted, the same samples are drawn. It is that of the rows' places
 along one fixed random direction. A hash would do for rows that are the same to the last bit; prepared rows are not,
 because the mean of permuted rows rounds differently, and along a direction rounding can do no more than exchange two
 neighbours. Rows that are equal keep their order: it does not matter which of them is drawn.
+
+Eigenvectors of a dense symmetric matrix come from the divide-and-conquer driver (LAPACK's `syevd`), all of them, and a
+slice where a few are wanted. Drivers that compute a part of the spectrum lose vectors, return NaN or fail on
+eigenvalues that occur many times, at sizes that depend on the CPU; graphs that fall into pieces, which is what subspace
+clustering aims at, are full of such eigenvalues. A matrix that is only known by its products has its leading directions
+by Lanczos: they stand in for rows, and a direction lost among equals is replaced by another of the same energy.
+
+Those of a sparse one with spectrum in [−1, 1] come from Chebyshev-filtered subspace iteration. A block method, because
+the ideal graph has the eigenvalue 1 many times: a single-vector Lanczos run (`eigsh`) misses copies of it (on COIL100,
+10 of 44) and takes ten times as long for the few hundred vectors a soft choice of eigenvectors needs.
 """
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
-import weakref
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
+from scipy.linalg import cholesky, solve_triangular
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-from masked_subspace._common.types import Array, DType, FloatArray
+from masked_subspace._common.types import FloatArray, IntArray, Number
 
 if TYPE_CHECKING:
     from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
@@ -39,6 +45,18 @@ Positions = npt.NDArray[np.intp]
 _DIRECTION_SEED = 0
 # What a dense block of rows may take: large enough for BLAS, small enough for any machine.
 BLOCK_BYTES = 1 << 25
+# Entries this close to the largest of a vector count as equal to it: rounding differs between CPUs.
+_EQUAL = 1e-6
+# Relative error of an eigenvalue: what follows are distances and cosines in float32.
+_LANCZOS_TOL = 1e-6
+Weights = Callable[[FloatArray], FloatArray]
+_DEGREE = 14
+_ROUNDS = 30
+_DENSE_SIZE = 300
+# Below this many rows a thread costs more than it gives.
+_ROWS_A_THREAD = 10_000
+_TALL = 25
+_ROWS_AT_ONCE = 16_384
 
 
 def rows_of_a_block(row_bytes: int) -> int:
@@ -138,118 +156,190 @@ def drawn_by_content(rows: Content, count: int, rng: np.random.Generator) -> Pos
     return np.sort(content_order(rows)[rng.choice(len(rows), count, replace=False)])
 
 
-def read_rows(X: Array, start: int, stop: int, dtype: npt.DTypeLike | None = None) -> Array:
-    """Some rows of an array, a memmap or a dask array; only they are read.
+def eigenpairs(A: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """All eigenvalues of a symmetric matrix, ascending, and orthonormal eigenvectors as columns; float32 stays so.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Anything that can be sliced by rows.
-    start : int
-        The first row.
-    stop : int
-        The row behind the last.
-    dtype : dtype or None, default=None
-        Of the result; None: that of X.
-
-    Returns
-    -------
-    rows : ndarray of shape (stop − start, n_features)
-        In memory and contiguous.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from masked_subspace.parallel import read_rows
-    >>> read_rows(np.arange(6).reshape(3, 2), 1, 3, np.float32).tolist()
-    [[2.0, 3.0], [4.0, 5.0]]
+    The lower triangle is read. A stack of matrices gives a stack of results. NaN and infinite entries are refused.
     """
-    return np.ascontiguousarray(np.asarray(X[start:stop]), dtype=dtype)
+    values, vectors = np.linalg.eigh(_finite(A))
+    return values, vectors
 
 
-def float_dtype(X: Array | ImplicitRows) -> DType:
-    """float32 stays float32; everything else is computed in float64."""
-    return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
+def eigenvalues(A: npt.ArrayLike) -> FloatArray:
+    """Those of `eigenpairs` alone, in a third of the time."""
+    return np.linalg.eigvalsh(_finite(A))
 
 
-def check_rows(X: Array, name: str = "X") -> None:
-    """Refuse what cannot be read by rows."""
-    if getattr(X, "ndim", None) != 2:
-        raise ValueError(
-            f"{name} has {getattr(X, 'ndim', 'no')} dimensions; give a 2-D array, memmap or dask array "
-            "with one sample for each row."
+def _finite(A: npt.ArrayLike) -> FloatArray:
+    matrix = np.asarray(A)
+    if not np.isfinite(matrix).all():
+        raise np.linalg.LinAlgError(
+            "An eigenproblem holds NaN or infinite values: the numbers before it overflowed. Scale X, or choose a "
+            "larger penalty or ridge."
         )
+    return matrix
 
 
-@dataclass(frozen=True)
-class MappedArray:
-    """Where a C-contiguous `np.memmap` is found."""
+def largest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, FloatArray]:
+    """The `count` largest eigenvalues, descending, and their vectors with the signs of `with_fixed_signs`."""
+    values, vectors = eigenpairs(A)
+    return values[::-1][:count].copy(), with_fixed_signs(np.ascontiguousarray(vectors[:, ::-1][:, :count]))
 
-    path: str
-    offset: int
-    shape: tuple[int, ...]
-    dtype: str
+
+def smallest_eigenpairs(A: npt.ArrayLike, count: int) -> tuple[FloatArray, FloatArray]:
+    """The `count` smallest eigenvalues, ascending, and their vectors."""
+    values, vectors = eigenpairs(A)
+    return values[:count].copy(), np.ascontiguousarray(vectors[:, :count])
+
+
+def leading_eigenpairs_of_products(
+    product: Callable[[FloatArray], FloatArray], size: int, count: int, start: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """About the `count` largest eigenvalues of the symmetric matrix that `product` multiplies by, and their vectors.
+
+    `start` is where Lanczos begins; None: a fixed random vector.
+    """
+    operator = LinearOperator((size, size), matvec=product, matmat=product, dtype=np.float64)
+    start = np.random.default_rng(0).normal(size=size) if start is None else start
+    values, vectors = eigsh(operator, k=count, which="LA", v0=start, tol=_LANCZOS_TOL)
+    return values, vectors
+
+
+def with_fixed_signs(vectors: FloatArray) -> FloatArray:
+    """Columns turned so that the first of their largest entries is positive: the same on every machine."""
+    turned: FloatArray = vectors * fixed_signs(vectors)
+    return turned
+
+
+def fixed_signs(vectors: FloatArray) -> FloatArray:
+    """1 or −1 for each column: what `with_fixed_signs` multiplies it by."""
+    size = np.abs(vectors)
+    first = (size >= (1 - _EQUAL) * size.max(axis=0, initial=0)).argmax(axis=0)
+    signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
+    factors: FloatArray = np.where(signs == 0, 1, signs).astype(vectors.dtype)
+    return factors
+
+
+def leading_eigenpairs(
+    S: csr_array, k: int, *, seed: int = 0, tol: float = 1e-4, n_threads: int = 1, weights: Weights | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """The k largest eigenvalues of S, descending, and their vectors with fixed signs.
+
+    `weights(values)` says how much each vector will count, at most 1: an error counts as much as its vector, so that
+    vectors inside a dense spectrum that will count for nothing are not waited for.
+    """
+    n = S.shape[0]
+    k = min(k, n)
+    if n <= _DENSE_SIZE or k > n // 4 or S.nnz > 0.2 * n * n:
+        return largest_eigenpairs(S.toarray(), k)
+    threads = min(n_threads, max(1, n // _ROWS_A_THREAD))
+    with ThreadPoolExecutor(threads) if threads > 1 else nullcontext() as pool:
+        values, vectors = _filtered_iteration(_Product(S, pool, threads), k, seed, tol, weights)
+    return values, with_fixed_signs(vectors)
+
+
+class _Product:
+    """out ← a·S·Y + b·Y − out, the rows shared among threads; the result does not depend on how many there are."""
+
+    def __init__(self, S: csr_array, pool: ThreadPoolExecutor | None, threads: int) -> None:
+        self.S = S
+        self.pool = pool
+        edges = np.linspace(0, S.shape[0], threads + 1).astype(int)
+        self.ranges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+    def __call__(self, Y: FloatArray, out: FloatArray, a: float, b: float) -> None:
+        parts, one = Csr.of(self.S), self.S.dtype.type
+
+        def rows(limits: tuple[int, int]) -> None:
+            product_rows(parts, Y, out, one(a), one(b), limits[0], limits[1])
+
+        if self.pool is None:
+            rows(self.ranges[0])
+        else:
+            list(self.pool.map(rows, self.ranges))
+
+
+def _filtered_iteration(
+    product: _Product, k: int, seed: int, tol: float, weights: Weights | None
+) -> tuple[FloatArray, FloatArray]:
+    """Rounds of: a Chebyshev polynomial damps [−1, cut], QR, Rayleigh–Ritz, a better cut."""
+    n, dtype = product.S.shape[0], product.S.dtype
+    block = k + max(10, k // 10)
+    Y = np.random.default_rng(seed).standard_normal((n, block)).astype(dtype)
+    cut = 0.3
+    for _ in range(_ROUNDS):
+        Y = _orthonormal(_filter(product, Y, cut))
+        SY = np.zeros_like(Y)
+        product(Y, SY, 1, 0)
+        H = Y.T @ SY
+        values, rotation = eigenpairs((H + H.T) / 2)
+        values, rotation = values[::-1], np.ascontiguousarray(rotation[:, ::-1])
+        Y = Y @ rotation
+        residual = np.linalg.norm(SY @ rotation[:, :k] - Y[:, :k] * values[:k], axis=0)
+        if weights is not None:
+            residual = residual * weights(values[:k])
+        if residual.max() < tol:
+            break
+        cut = float(np.clip(values[(k + block) // 2], -0.9, 0.999))
+    return values[:k], np.ascontiguousarray(Y[:, :k])
+
+
+def _orthonormal(Y: FloatArray) -> FloatArray:
+    """An orthonormal basis of the columns. For tall Y by two passes of Cholesky QR: products instead of reflections."""
+    n, width = Y.shape
+    if n < _TALL * width:
+        return np.linalg.qr(Y)[0]
+    for _ in range(2):
+        gram = np.zeros((width, width))
+        for start in range(0, n, _ROWS_AT_ONCE):
+            rows = Y[start : start + _ROWS_AT_ONCE].astype(np.float64)
+            gram += rows.T @ rows
+        # A shift of the size of rounding keeps the factor alive when columns are nearly dependent.
+        gram[np.diag_indices(width)] += np.finfo(np.float64).eps * n * np.trace(gram) / width
+        inverse = solve_triangular(cholesky(gram, lower=False), np.eye(width), lower=False)
+        for start in range(0, n, _ROWS_AT_ONCE):
+            Y[start : start + _ROWS_AT_ONCE] = Y[start : start + _ROWS_AT_ONCE].astype(np.float64) @ inverse
+    return Y
+
+
+def _filter(product: _Product, Y: FloatArray, cut: float) -> FloatArray:
+    """T_m((S − c)/e) Y with [c − e, c + e] = [−1, cut]: grows above the cut, stays bounded below it."""
+    half, centre = (cut + 1) / 2, (cut - 1) / 2
+    previous, current = Y.copy(), np.zeros_like(Y)
+    # T₁ = (S − c)/e: the three-term step with half the factors and nothing to subtract
+    product(previous, current, 1 / half, -centre / half)
+    for _ in range(_DEGREE - 1):
+        product(current, previous, 2 / half, -2 * centre / half)
+        previous, current = current, previous
+        size = np.abs(current).max()
+        if size > 1e15:
+            previous /= size
+            current /= size
+    filtered: FloatArray = current / np.maximum(np.abs(current).max(axis=0), np.finfo(Y.dtype).tiny)
+    return filtered
+
+
+class Csr(NamedTuple):
+    """A CSR matrix as compiled code takes it."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
 
     @classmethod
-    def of(cls, array: Array) -> MappedArray | None:
-        """The file behind an array, or None if it has none of its own (or is only a part of one)."""
-        base = array if isinstance(array, np.memmap) else getattr(array, "base", None)
-        if not isinstance(base, np.memmap) or base.filename is None or base.offset is None:
-            return None
-        same = base.shape == array.shape and base.ctypes.data == array.ctypes.data and base.dtype == array.dtype
-        if not same or not array.flags.c_contiguous or _is_part(base):
-            return None
-        return cls(str(base.filename), int(base.offset), array.shape, array.dtype.str)
-
-    def open(self) -> Array:
-        """The array again, read-only."""
-        try:
-            mapped = np.memmap(self.path, mode="r", dtype=np.dtype(self.dtype), shape=self.shape, offset=self.offset)
-        except FileNotFoundError as error:
-            raise FileNotFoundError(
-                f"{self.path} is not there on this worker; put memory-mapped data on a file system that every worker "
-                "sees, or pass an array."
-            ) from error
-        return np.asarray(mapped)
+    def of(cls, S: csr_array) -> Csr:
+        return cls(S.indptr, S.indices, S.data)
 
 
-def _is_part(mapped: np.memmap) -> bool:
-    """A slice of a memmap keeps the offset of the whole file, so it cannot be opened by it."""
-    return isinstance(mapped.base, np.memmap)
-
-
-def is_dask_array(X: object) -> bool:
-    """Whether X is a dask array; nobody who has none needs dask for the answer."""
-    dask_array = sys.modules.get("dask.array")
-    return dask_array is not None and isinstance(X, dask_array.Array)
-
-
-def empty_in_file(shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.memmap:
-    """An array in a temporary file. The file goes when the array is collected, at the latest with the interpreter."""
-    folder = tempfile.mkdtemp(prefix="masked-subspace-")
-    try:
-        mapped = np.memmap(Path(folder) / "rows", mode="w+", dtype=dtype, shape=shape)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    weakref.finalize(mapped, shutil.rmtree, folder, ignore_errors=True)
-    return mapped
-
-
-def rows_in_file(X: Array) -> np.memmap:
-    """A dask array (or anything that is read by rows) written to a temporary file, one block in memory at a time."""
-    check_rows(X)
-    shape = (int(X.shape[0]), int(X.shape[1]))
-    small_numbers = X.dtype.kind in "ui" and X.dtype.itemsize <= 2
-    out = empty_in_file(shape, np.float32 if small_numbers else float_dtype(X))
-    for start, stop in _blocks_of(X):
-        out[start:stop] = read_rows(X, start, stop, out.dtype)
-    return out
-
-
-def _blocks_of(X: Array) -> list[tuple[int, int]]:
-    """The array's own chunks of rows if it has any: each is then computed once."""
-    if is_dask_array(X):
-        stops = np.cumsum(getattr(X, "chunks")[0]).tolist()  # noqa: B009 (numpy arrays have none)
-        return list(zip([0, *stops[:-1]], stops, strict=True))
-    return list(block_ranges(int(X.shape[0]), rows_of_a_block(int(X.shape[1]) * np.dtype(X.dtype).itemsize)))
+@njit(cache=True, nogil=True, fastmath=True)
+def product_rows(S: Csr, Y: FloatArray, out: FloatArray, a: Number, b: Number, start: int, stop: int) -> None:
+    """out = a·SY + b·Y − out in the rows start..stop."""
+    width = Y.shape[1]
+    for i in range(start, stop):
+        for column in range(width):
+            out[i, column] = b * Y[i, column] - out[i, column]
+        for position in range(S.indptr[i], S.indptr[i + 1]):
+            weight = a * S.data[position]
+            j = S.indices[position]
+            for column in range(width):
+                out[i, column] += weight * Y[j, column]

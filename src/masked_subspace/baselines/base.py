@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Real
 from typing import NamedTuple
 
-from masked_subspace._common.progress import events_for, iteration_reporter
+from masked_subspace._common.progress import events_for, iterations_told
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import Interval
 from masked_subspace.baselines.labeler import BaselineLabeler
@@ -74,7 +72,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         started = time.perf_counter()
-        with reported(type(self).__name__, self._most_steps(), self.verbose) as progress:
+        with iterations_told(events_for(self.verbose), type(self).__name__, self._most_steps()) as progress:
             found = self._solve(rows, Work(seed, thread_count(self.n_jobs), progress))
         return found.as_solver_result(time.perf_counter() - started)
 
@@ -97,14 +95,3 @@ class BaselineClusterer(SelfExpressiveClusterer):
     def _affinity_rank(self) -> int | None:
         """How many directions `affinity="shape-interaction"` keeps; None: those above 1e-4 of the first."""
         return None
-
-
-@contextmanager
-def reported(name: str, total: int, verbose: int) -> Iterator[Progress]:
-    """A `progress` callback that draws a bar while the block runs."""
-    events = events_for(verbose)
-    events.started(name, total)
-    try:
-        yield iteration_reporter(events, name)
-    finally:
-        events.finished(name)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
-from masked_subspace._common.eigen import smallest_eigenpairs
+from masked_subspace._common.rows import smallest_eigenpairs
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace._common.validation import StrOptions
 from masked_subspace.baselines.base import POSITIVE, SHARE, BaselineClusterer, Work

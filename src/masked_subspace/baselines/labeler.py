@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import eigenpairs
 from masked_subspace._common.matrices import as_dense
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import FloatArray, Matrix
 from masked_subspace.label.graph import LINKS, power_graph
 from masked_subspace.label.labeler import Evidence, GraphLabeler, Labeling, label_graph

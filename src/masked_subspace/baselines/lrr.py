@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import FloatArray, RandomSeed
 from masked_subspace.baselines.base import POSITIVE, BaselineClusterer, Work
 from masked_subspace.baselines.documentation import documented

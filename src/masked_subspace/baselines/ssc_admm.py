@@ -6,7 +6,7 @@ The published iteration keeps Z, C and the multiplier Λ. With T = Z + Λ/ρ the
     T ← T + ΔC + Δa Vᵀ,   Δa ← (ΔC₋V − 2ΔC V + Δa) S
 
 where K = G′(G′ + ρI)⁻¹ = VSVᵀ and ΔC₋ is the step before: C is sparse and V thin, so that one thin product is all that
-an iteration costs. Steps are small beside T; rounding them to float32 moves the result by less than 1e-6.
+an iteration costs. Steps are small beside T; rounding them to float32 moves the result by about 1e-6.
 """
 
 from __future__ import annotations

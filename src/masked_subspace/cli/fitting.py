@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
+from masked_subspace._common.labels import fit_for_labels
 from masked_subspace._common.matrices import as_dense
 from masked_subspace._common.types import Array, Matrix, Record, RecordView
 from masked_subspace.cli.exits import CommandError, Exit
@@ -47,7 +48,7 @@ def fit(estimator: BaseEstimator, X: Matrix, known: RecordView | None = None) ->
     with warnings.catch_warnings(record=True) as caught, _compile_clock(ours) as compiled:
         warnings.simplefilter("always")
         try:
-            estimator.fit(X, **(known or {}))
+            fit_for_labels(estimator, X, known)
         except InvalidParameterError as error:
             raise CommandError(str(error), Exit.USAGE) from error
         except (ValueError, TypeError) as error:
@@ -95,7 +96,7 @@ def estimator_for(options: Namespace, X: Matrix) -> BaseEstimator:
     settings = parse_settings(options.settings)
     method = resolve(options.method)
     known = set(inspect.signature(method.load()).parameters)
-    if "n_clusters" not in known and options.clusters != "auto":
+    if not {"n_clusters", "n_components"} & known and options.clusters != "auto":
         raise CommandError(f"--method {options.method} has no n_clusters: it finds the number itself; --clusters auto")
     if options.missing == "ignore" and np.isnan(X.data if issparse(X) else X).any():
         if "missing" in known:

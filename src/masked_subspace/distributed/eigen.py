@@ -1,4 +1,4 @@
-"""Leading eigenvectors of a graph in blocks: `_common.eigen` with its rows spread over the workers.
+"""Leading eigenvectors of a graph in blocks: `_common.rows` with its rows spread over the workers.
 
 A product needs the halo's rows of Y and nothing else; QR is by Cholesky, so that only b × b sums meet. The client sees
 one number a vector and round: how far it is from an eigenvector.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import Array, BoolArray, FloatArray
 from masked_subspace.distributed.graph import BlockGraph, GraphBlock
 from masked_subspace.distributed.tasks import Result, Workers, task
@@ -88,7 +88,7 @@ def product_block(
     block: GraphBlock, Y: FloatArray, less: FloatArray | None, halo: list[FloatArray], a: float, b: float
 ) -> FloatArray:
     """One block of a·S·Y + b·Y − less."""
-    from masked_subspace._common.eigen import Csr, product_rows
+    from masked_subspace._common.rows import Csr, product_rows
 
     out = np.zeros_like(Y) if less is None else less.copy()
     S, one = block.links, block.links.dtype.type

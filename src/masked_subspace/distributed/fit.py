@@ -277,7 +277,7 @@ def _finished(
 
 
 def _check(X: DaskArray, n_clusters: int, cut: str, n_parts: int | None) -> None:
-    from masked_subspace._common.rows import is_dask_array
+    from masked_subspace.parallel.engine import is_dask_array
 
     if not is_dask_array(X) or X.ndim != 2:
         raise ValueError(

@@ -67,7 +67,7 @@ def _bisect(
     links: csr_array, counts: IntArray, members: IntArray, first: int, n_parts: int, part_of: IndexArray
 ) -> None:
     """Parts first … first + n_parts − 1 for the lists `members`: halves by the second eigenvector, and so on."""
-    from masked_subspace._common.eigen import leading_eigenpairs
+    from masked_subspace._common.rows import leading_eigenpairs
     from masked_subspace.label.graph import normalized_graph
 
     if n_parts == 1:

@@ -173,8 +173,8 @@ def settings_from(
     seed: int,
 ) -> AdmmSettings:
     """`AdmmSettings` from the problems of the drawn samples."""
+    from masked_subspace.represent.model import CandidateStep
     from masked_subspace.represent.representer import MaskedRepresenter
-    from masked_subspace.represent.sparsity import CandidateStep
 
     X = np.concatenate(rows)
     names = np.concatenate([places + plan.offsets[p] for p, (places, _) in enumerate(sampled)])

@@ -114,6 +114,7 @@ class Fit:
     rows: Rows
     rounds: RoundsResult
     choices: list[Record] | None = None
+    views_chosen: bool = False  # by the judge or the closed form, and not by the user
     outliers: csr_array | None = None
     strength: float | None = None  # prediction strength of the labels, where a judge has measured it
     number: Number | None = None  # how the number of clusters was chosen, if it was

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from numbers import Integral
 
 from sklearn.base import BaseEstimator
 
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed
+from masked_subspace._common.validation import Interval
 from masked_subspace.estimators.base import SelfExpressiveClusterer, Task
 from masked_subspace.estimators.parameters import described
 from masked_subspace.label.labeler import GraphLabeler, Labeler, Labeling, NumberWanted
@@ -38,6 +40,21 @@ class BilevelClustering(SelfExpressiveClusterer):
 
     Parameters
     ----------
+    representer : object or None, default=None
+        f. `prepare(X, known=, hard=, seed=)` sees the samples once and returns an object. That object's
+        `represent(soft_mask, progress)` is asked in every round and gives Z in a `SolverResult` (of
+        `masked_subspace.represent.model`). None: Algorithm 1 with the defaults of `GMSC`.
+    labeler : object or None, default=None
+        g. `label(representation, evidence, seed)` gives labels, a graph and an embedding in a `Labeling` (of
+        `masked_subspace.label.labeler`). None: the five strongest links of each sample, and the cut that suits so
+        many samples.
+    mask : callable or None, default=None
+        ψ, from a `Labeling` to a soft mask. None: a `LabelMask` of its labels, pairs of one cluster 1.1 times cheaper
+        and others 1.1 times dearer.
+    max_rounds : int, default=5
+        Most rounds of representing and labelling.
+    mask_tol : float, default=1e-06
+        The rounds stop when the mask changes by no more than this.
     {parameters}
 
     Attributes
@@ -99,16 +116,23 @@ class BilevelClustering(SelfExpressiveClusterer):
     [20, 20, 20]
     """
 
+    _parameter_constraints = {
+        "representer": "no_validation",
+        "labeler": "no_validation",
+        "mask": "no_validation",
+        "max_rounds": [Interval(Integral, 1, None, closed="left")],
+    }
+
     def __init__(
         self,
         representer: BaseEstimator | None = None,
         labeler: Labeler | None = None,
         mask: Callable[[Labeling], SoftMask] | None = None,
         *,
-        n_clusters: NumberWanted = 8,
-        init: MaskLike = None,
         max_rounds: int = 5,
         mask_tol: float = 1e-6,
+        n_clusters: NumberWanted = 8,
+        init: MaskLike = None,
         center: bool = True,
         normalize: bool = True,
         constraints: str = "soft",
@@ -119,10 +143,10 @@ class BilevelClustering(SelfExpressiveClusterer):
         self.representer = representer
         self.labeler = labeler
         self.mask = mask
-        self.n_clusters = n_clusters
-        self.init = init
         self.max_rounds = max_rounds
         self.mask_tol = mask_tol
+        self.n_clusters = n_clusters
+        self.init = init
         self.center = center
         self.normalize = normalize
         self.constraints = constraints

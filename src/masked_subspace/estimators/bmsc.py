@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from masked_subspace._common.progress import events_of_estimator
-from masked_subspace._common.rows import is_dask_array
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike, RandomSeed
 from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Task, no_mask
@@ -17,6 +16,7 @@ from masked_subspace.estimators.parameters import described
 from masked_subspace.label.graph import LINKS
 from masked_subspace.label.labeler import NumberWanted
 from masked_subspace.masks.pairs import KnownPairs
+from masked_subspace.parallel.engine import is_dask_array
 from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
 
 if TYPE_CHECKING:

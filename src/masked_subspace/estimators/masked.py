@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from masked_subspace._common.rows import Positions, content_order, drawn_by_content, on_one_scale
+from masked_subspace._common.rows import content_order, drawn_by_content
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
@@ -21,14 +21,13 @@ from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by
 from masked_subspace.label.agreement import adjusted_rand_index, doubted, shares_of_votes, with_own_first
 from masked_subspace.label.graph import in_order, put_back
-from masked_subspace.label.labeler import cut_for
+from masked_subspace.label.labeler import Cut, cut_for
 from masked_subspace.label.modularity import link_shares, modularity_cut
-from masked_subspace.label.separation import separation
+from masked_subspace.label.separation import rows_of_one_scale, separation
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
-from masked_subspace.rounds.ensemble import Cut
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
 from masked_subspace.rounds.judge import gaps_of, strength_of, yardsticks
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 # Samples on which the strength of the final clusters is measured.
 _MEASURED = 5_000
-_SEPARATED = 1_000
 
 
 def _fitted_on_arrays(model: MaskedClusterer) -> bool:
@@ -57,12 +55,6 @@ def _fitted_on_arrays(model: MaskedClusterer) -> bool:
 def _way_taken(fit: Fit) -> str | None:
     """Of several ways the one that was taken."""
     return next((record["way"] for record in fit.choices or [] if record["taken"]), None)
-
-
-def rows_of_one_scale(X: FloatArray) -> tuple[FloatArray, Positions]:
-    """At most 1,000 samples with every feature on one scale, and where they stand."""
-    chosen = drawn_by_content(X, _SEPARATED, np.random.default_rng(0))
-    return on_one_scale(X[chosen]), chosen
 
 
 class MaskedClusterer(SelfExpressiveClusterer):
@@ -243,7 +235,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
             some, gaps = fit.X[chosen], None
-            if fit.choices:
+            if fit.views_chosen:
                 gaps = gaps_of(some)
             strength = strength_of(yardsticks(some), labels[chosen], self.n_clusters_, gaps=gaps)
         structure = float(np.clip(agreed, 0, 1)) * strength * self._apart(fit)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from joblib.parallel import get_active_backend
 
-from masked_subspace._common.rows import is_dask_array
 from masked_subspace._common.types import MatrixLike
+from masked_subspace.parallel.engine import is_dask_array
 
 if TYPE_CHECKING:
     from distributed import Client

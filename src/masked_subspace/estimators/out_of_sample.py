@@ -140,7 +140,8 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         method : {"vote", "subspace"}, default="vote"
             "vote": each sample is rebuilt from the training samples, and they vote with their parts of it (the nearest
             vote where `fit` linked samples by distance); a sample of
-            `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its label −1. "subspace": the
+            `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its label −1; equal samples in
+            several clusters have that of the first. "subspace": the
             cluster whose subspace is nearest in the view of the fit, also for samples of `fit`. There a cluster keeps
             the directions of `subspaces_` or fewer, by which of the two tells left-out training samples better.
 
@@ -272,7 +273,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         if self._nearest is None:
             rows = self._rows
             # Directions of noise are counted among all features: coordinates of sparse rows are fewer than those.
-            turned = self._preparation.view.whitening > 0
+            turned = self._preparation.view.turns
             width = rows.shape[1] if turned else self._preparation.n_columns(self.n_features_in_)
             with limited_threads(1):
                 n_clusters = int(self._labels_of_all.max()) + 1

@@ -29,18 +29,6 @@ PARAMETERS: dict[str, Parameter] = {
         'Number of clusters K. "auto" or a range: as many as different looks at the graph find again, chosen without '
         "labels.",
     ),
-    "representer": Parameter(
-        "no_validation",
-        "object or None",
-        "f: `prepare(X, known=, hard=, seed=)` returns an object whose `represent(soft_mask, progress)` gives a "
-        "`SolverResult`. None: `MaskedRepresenter()`, Algorithm 1.",
-    ),
-    "labeler": Parameter(
-        "no_validation",
-        "object or None",
-        "g: `label(representation, evidence, seed)` gives a `Labeling`. None: `GraphLabeler(n_clusters)`.",
-    ),
-    "mask": Parameter("no_validation", "callable or None", "ψ, from a `Labeling` to a soft mask. None: `LabelPsi()`."),
     "init": Parameter(
         "no_validation",
         "mask, labels, array, clusterer, list or None",
@@ -97,9 +85,10 @@ PARAMETERS: dict[str, Parameter] = {
         'float or {"auto", ' + ", ".join(f'"{name}"' for name in VIEWS) + "}",
         'How rows are prepared. "plain" centres them; "root" takes square roots first; "whitened" weakens strong '
         'directions, a number by that power; "standardized" puts features on one scale; "lifted" and "homogeneous" add '
-        'a constant column; "uncentered…" and "homogeneous…" keep the mean; "distance…" links the nearest; "topics" is '
-        'for word counts; "low-rank" is a closed form, for motions. With several members "auto" lets the judge choose '
-        'among families of views and says in `choices_` what it found; with one it is "plain".',
+        'a constant column; "uncentered…" and "homogeneous…" keep the mean; "…ridge" evens directions out as least '
+        'squares do; "distance…" links the nearest; "topics" is for word counts; "low-rank" is a closed form, for '
+        'motions. With several members "auto" lets the judge choose among families of views and says in `choices_` '
+        'what it found; with one it is "plain".',
     ),
     "affine": Parameter(
         ["boolean"],
@@ -138,7 +127,8 @@ PARAMETERS: dict[str, Parameter] = {
         [_COUNT, _AUTO],
         'int or "auto"',
         'The k of "top-k" and "code-neighbors"; several members use k − 1, k and k + 1. "auto": 5 for one member; 4 '
-        "for several, 6 where clusters have fewer than 40 samples.",
+        "for several, 6 where clusters have fewer than 40 samples. Several views vote with 6 and 8 links too where "
+        "clusters have 90 samples or more; in sets of more than 2,000, with 4, 5, 6, 8 and 10 where they have 500.",
     ),
     "n_components": Parameter(
         [_COUNT, _AUTO, None],
@@ -237,7 +227,7 @@ round_affinities_ : list of csr_array of shape (n_samples, n_samples)
 round_labels_ : list of ndarray of shape (n_samples,)
     The labels of each round.
 soft_mask_ : SoftMask or None
-    The mask of the last round.
+    The mask of the last round; None where it was played without prices, as the one round of a default RMSC is.
 n_features_in_ : int
     Features of the samples seen by `fit`.
 feature_names_in_ : ndarray of shape (n_features,)

@@ -1,28 +1,30 @@
-"""Recursive masked subspace clustering."""
+"""Recursive masked subspace clustering; the order of a default fit stands in rounds/defaults.py."""
 
 from __future__ import annotations
 
 import inspect
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from masked_subspace._common.rows import content_order, drawn_by_content
+from masked_subspace._common.rows import drawn_by_content
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, RandomSeed, Record
 from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
-from masked_subspace.estimators.masked import MaskedClusterer, rows_of_one_scale
+from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
-from masked_subspace.label.labeler import NumberWanted
-from masked_subspace.label.number_of_clusters import Cells, Number, number_of_clusters
+from masked_subspace.label.labeler import Cut, Evidence, NumberWanted
+from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.masks.soft import Orientation, first_soft_mask
 from masked_subspace.rounds.defaults import (
     CONSENSUS_STRENGTH,
     JUDGED_A_CLUSTER,
     JUDGED_SAMPLES,
+    LINKS_BY_COSINE,
     LINKS_OF_MANY,
     MEMBER_TOL,
     MEMBERS,
@@ -32,10 +34,9 @@ from masked_subspace.rounds.defaults import (
     ROUNDS_OF_ONE_VIEW,
     SETTLED,
 )
-from masked_subspace.rounds.ensemble import Cut, Ensemble, Recipe
 from masked_subspace.rounds.judge import (
+    FAMILIES,
     MODELS,
-    Family,
     Way,
     agreement,
     cuts_for,
@@ -46,25 +47,17 @@ from masked_subspace.rounds.judge import (
     votes_of_model,
     voting_links,
     wider_links_for,
-    yardsticks,
 )
 from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, voting
-from masked_subspace.rounds.recursion import OneMember, RoundsResult, run_rounds
+from masked_subspace.rounds.open_number import Seen, has_few_features, number_of_views
+from masked_subspace.rounds.recursion import Ensemble, OneMember, Recipe, RoundsResult, run_rounds
 from masked_subspace.rows.checks import refuse_vanished
 from masked_subspace.rows.preparation import VIEWS, Preparation, View, view_of
 from masked_subspace.rows.sparse_preparation import directions_kept
 
 _OF_ONE_MEMBER = ("sparsity", "penalty", "penalty_growth", "mask_weight", "mask_tol")
 _OF_LABEL_MASKS = ("mask_strength", "mask_orientation")
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """Samples, and the families of views in which they were represented."""
-
-    X: FloatArray
-    families: list[Family]
 
 
 @described
@@ -95,8 +88,9 @@ class RMSC(MaskedClusterer):
     member_labels_ : list of ndarray of shape (n_samples,)
         With several members, one entry a vote: every cut of every graph, graph by graph.
     choices_ : list of dict
-        One record for each way that was judged: views, cuts, agreement, strength, score, taken; `directions` where
-        whitened views of many sparse samples would have their leading directions only.
+        One record for each way that was judged: views, cuts, agreement, strength, score, taken. Strength is None, and
+        the score what it is at most, where a way could not lead; `directions` where ridge or whitened views of many
+        sparse samples have their leading directions only.
     noise_ : ndarray of shape (n_samples, n_features)
         ε, if `noise` is a number (v2).
     outliers_ : csr_array of shape (n_samples, n_features)
@@ -223,7 +217,7 @@ class RMSC(MaskedClusterer):
             task.events.message(f"number of clusters: {number.n_clusters} (candidates {named})")
         return replace(self._cluster_into(task, seen), number=number)
 
-    def _choose_number(self, task: Task) -> tuple[Number | None, _Seen | None]:
+    def _choose_number(self, task: Task) -> tuple[Number | None, Seen | None]:
         """K where it was left open, and what was represented to find it: the judge goes on with that."""
         low, high = self._bounds
         if low == high:
@@ -233,34 +227,24 @@ class RMSC(MaskedClusterer):
             motions = number_of_low_rank(task.X, low, high, task.seed, only_if_low=only_if_low)
             if motions is not None:
                 return motions, None
-        seen = self._see(task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
-        codes = [family.absolute_codes() for family in seen.families]
-        samples, order, cells = yardsticks(seen.X), content_order(seen.X), self._cells(seen)
-        number = number_of_clusters(
-            codes, low, high, task.seed, samples=samples, order=order, cells=cells, n_threads=task.n_threads
-        )
-        return number, seen
+        see = partial(self._see, task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
+        may_be_clouds = self.view == "auto" and self.normalize and has_few_features(task.X)
+        return number_of_views(see, may_be_clouds, self._bounds, task.seed, task.n_threads)
 
-    def _cells(self, seen: _Seen) -> Cells | None:
-        """Of a table what tells clusters from cells of one cloud; None for other data."""
-        families = [place for place, one in enumerate(seen.families) if one.name in ("near", "standardized")]
-        if not families or isinstance(seen.X, SparseSamples) or seen.X.shape[1] > FEATURES_OF_A_TABLE:
-            return None
-        return Cells(*rows_of_one_scale(seen.X), families)
-
-    def _cluster_into(self, task: Task, seen: _Seen | None) -> Fit:
+    def _cluster_into(self, task: Task, seen: Seen | None) -> Fit:
         """K clusters; `seen` is what was represented while K was looked for."""
         if self.view == "low-rank":
-            return self._closed_form(task, clearest_cuts(task.X, self.n_clusters_, task.seed, asked=True), [])
+            return self._closed_form(task, clearest_cuts(task.X, self.n_clusters_, task.seed, asked=True))
         if self.view != "auto" or not self.normalize:
-            return self._ensemble(task, [self._one_view()], None, [])
+            return self._vote(task, [self._one_view()], None, [])
         ranks = None
         if self._leaves_the_model_open():
             ranks = clearest_cuts(task.X, self.n_clusters_, task.seed, asked=False)
         closed = None
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
-            closed = self._closed_form(task, ranks, [])
-            if not self._may_be_clouds(task.X):
+            closed = self._closed_form(task, ranks)
+            # In a table with fewer features than K planes have directions the gap may be that of clouds.
+            if task.X.shape[1] >= min(FEATURES_OF_A_TABLE + 1, 2 * self.n_clusters_):
                 return closed
         ways = self._judge(task, seen)
         taken = ways[0]
@@ -273,12 +257,8 @@ class RMSC(MaskedClusterer):
                 record |= directions_kept(task.X, way.views)
         if ranks is not None:
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
-        task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, strength {taken.strength:.2f})")
-        return self._ensemble(task, taken.views, taken, records)
-
-    def _may_be_clouds(self, X: FloatArray) -> bool:
-        """Whether X is a table with fewer features than K planes have directions: a clear gap may be that of clouds."""
-        return bool(X.shape[1] <= FEATURES_OF_A_TABLE and X.shape[1] < 2 * self.n_clusters_)
+        task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, score {taken.score:.2f})")
+        return self._vote(task, taken.views, taken, records)
 
     def _score(self, closed: Fit, way: Way, task: Task) -> float:
         """The score of the closed form by the measures with which `way` was judged, on the samples that were."""
@@ -310,20 +290,18 @@ class RMSC(MaskedClusterer):
     def _cuts_of_graph(self, n_samples: int) -> list[Cut]:
         return self._cuts(n_samples) if self._n_members() > 1 else super()._cuts_of_graph(n_samples)
 
-    def _wider_links(self, n_samples: int) -> tuple[int, ...]:
-        left_open = isinstance(self.n_links, str) and isinstance(self.members, str)
-        return wider_links_for(n_samples, self.n_clusters_) if left_open else ()
-
     def _recipe(self, n_samples: int, seed: int) -> Recipe:
         representer = self._representer()
         if self.solver == "auto":
             # Members share candidates and their products, which makes each of them cheap (docs/findings/accuracy.md).
             representer.set_params(solver="sparse")
+        links = links_for(self.n_links, n_samples, self.n_clusters_)
         return Recipe(
             representer=representer,
             n_clusters=self.n_clusters_,
             n_members=self._n_members(),
-            links=links_for(self.n_links, n_samples, self.n_clusters_),
+            links=links,
+            links_by_cosine=LINKS_BY_COSINE if isinstance(self.n_links, str) else links,
             cuts=self._cuts(n_samples),
             mask_strength=CONSENSUS_STRENGTH,
             affinity=self.affinity,
@@ -335,15 +313,18 @@ class RMSC(MaskedClusterer):
     def _one_view(self) -> View:
         return view_of("plain" if self.view == "auto" else self.view, center=self.center)
 
-    def _judge(self, task: Task, seen: _Seen | None = None) -> list[Way]:
-        """Ways with their scores, best first: on all samples, or on a seeded sample of many."""
-        seen = seen or self._see(task, max(JUDGED_SAMPLES, JUDGED_A_CLUSTER * self.n_clusters_))
-        return judged_ways(seen.X, seen.families, self._recipe(len(seen.X), task.seed))
+    def _judge(self, task: Task, seen: Seen | None = None, *, every: bool = False) -> list[Way]:
+        """Ways with their scores, best first: on all samples, or on a seeded sample of many. With `every` those too
+        that could not lead."""
+        if seen is None or not seen.whole:
+            seen = self._see(task, max(JUDGED_SAMPLES, JUDGED_A_CLUSTER * self.n_clusters_), before=seen)
+        return judged_ways(seen.X, seen.families, self._recipe(len(seen.X), task.seed), every=every)
 
-    def _see(self, task: Task, keep: int) -> _Seen:
-        """Every family of views that is permitted, represented on at most `keep` samples."""
-        X = task.X
-        if len(X) > keep:
+    def _see(self, task: Task, keep: int, only: Sequence[str] = tuple(FAMILIES), before: Seen | None = None) -> Seen:
+        """Every family of views that is permitted, or those named in `only`, represented on at most `keep` samples, or
+        on those on which some were represented `before`."""
+        X = task.X if before is None else before.X
+        if before is None and len(X) > keep:
             X = X[drawn_by_content(X, keep, np.random.default_rng(task.seed))]
         recipe = self._recipe(len(X), task.seed)
         if len(X) < len(task.X):
@@ -351,54 +332,71 @@ class RMSC(MaskedClusterer):
         evidence = replace(task.evidence(X), known=None if len(X) < len(task.X) else task.known)
         if self.view != "auto" or not self.normalize:
             view = self._one_view()
-            return _Seen(X, [family_of(view.name, [view], X, recipe, evidence, task.events)])
+            return Seen(X, [family_of(view.name, [view], X, recipe, evidence, task.events)])
 
-        distances = self._knows_only_samples() and not isinstance(X, SparseSamples)
+        sparse = isinstance(X, SparseSamples)
+        permitted = partial(View.permitted, center=self.center, only_samples=self._knows_only_samples(), sparse=sparse)
+        seen = before.families if before is not None else []
+        families = families_of(X, recipe, evidence, task.events, permitted=permitted, only=only, seen=seen)
+        return Seen(X, families, whole=len(only) == len(FAMILIES))
 
-        def permitted(view: View) -> bool:
-            usual = (self.center or not view.center) and (distances or not view.by_distance)
-            return self._knows_only_samples() if view.words else usual
+    def _vote(self, task: Task, views: Sequence[View], taken: Way | None, choices: list[Record]) -> Fit:
+        """Members of these views vote; `taken` is the way that the judge chose, None where the user gave the view.
 
-        return _Seen(X, families_of(X, recipe, evidence, task.events, permitted=permitted))
-
-    def _ensemble(self, task: Task, views: Sequence[View], taken: Way | None, choices: list[Record]) -> Fit:
-        """Members of these views; the first ballot is the judge's where it saw all samples."""
-        model = taken.name if taken is not None and taken.name in MODELS else None
-        way = taken if taken is not None and len(task.X) == len(taken.ballot.votes[0]) else None
-        cleaned, outliers = self._without_outliers(task)
-        X, recipe = cleaned, self._recipe(len(cleaned), task.seed)
-        one_setting = len(choices) > 0 or len(X) > ONE_VIEW_FROM
-        if len(X) > ONE_VIEW_FROM:
-            views = views[:1]
-            many = LINKS_OF_MANY if isinstance(self.n_links, str) else recipe.links
-            recipe = replace(recipe, n_members=min(self._n_members(), len(many)), links=many)
+        A fit is represented and cut once. The judge has done that for every way, so that its votes are round 1 where
+        it saw what is clustered now; where it did not (a sample of many, outliers, prices of `init`, hard pairs)
+        members are asked again.
+        """
+        X, outliers = self._without_outliers(task)
         preparation = Preparation.learn(X, views[0], normalize=self.normalize)
         rows = preparation.apply(X)
         refuse_vanished(rows)
-        if way is not None and outliers is None and self.init is None and not task.hard:
-            ballot = way.ballot if model else way.ensemble.widened(way.ballot, self._wider_links(len(X)))
-            ensemble = replace(way.ensemble, evidence=task.evidence(rows), first_ballot=ballot)
+        as_judged = outliers is None and self.init is None and not task.hard
+        judged = taken if taken is not None and as_judged and len(taken.labels) == len(X) else None
+        if judged is not None:
+            ensemble, mask = self._with_votes_of_judge(judged, task.evidence(rows)), None
         else:
-            if one_setting and len(X) <= ONE_VIEW_FROM and isinstance(self.members, str):
-                links = voting_links(recipe.links, len(X), self.n_clusters_)
-                recipe = replace(recipe, n_members=None, links=links if isinstance(self.n_links, str) else recipe.links)
-            ensemble, way = Ensemble.of(recipe, X, views, task.evidence(rows), one_setting=one_setting), None
-            if model:
-                votes = votes_of_model(model, X, rows, self.n_clusters_, task.seed)
-                ensemble, ballot = voting(ensemble, ensemble.represent(1, None, task.events), votes)
-                ensemble = replace(ensemble, first_ballot=ballot)
-        mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
-        usual = 1 if one_setting else ROUNDS_OF_ONE_VIEW
+            ensemble = self._asked_again(X, rows, views, taken, task)
+            mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
+        usual = 1 if ensemble.one_setting else ROUNDS_OF_ONE_VIEW
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
-        strength = None if way is None else way.strength_of(played.last.labeling.labels)
-        return Fit(task.X, preparation, rows, played, choices, outliers, strength)
+        strength = None if judged is None else judged.strength_of(played.last.labeling.labels)
+        return Fit(task.X, preparation, rows, played, choices, taken is not None, outliers, strength)
 
-    def _closed_form(self, task: Task, found: tuple[Preparation, list[Rank]] | None, choices: list[Record]) -> Fit:
+    def _with_votes_of_judge(self, way: Way, evidence: Evidence) -> Ensemble:
+        """The members of a way that was judged on all samples; what it found is their first ballot."""
+        of_codes = way.name not in MODELS and not way.views[0].by_cosine
+        left_open = isinstance(self.n_links, str) and isinstance(self.members, str)
+        wider = wider_links_for(len(way.labels), self.n_clusters_) if of_codes and left_open else ()
+        ballot = way.widened(wider) if wider else way.ballot
+        return replace(way.ensemble, evidence=evidence, first_ballot=ballot)
+
+    def _asked_again(
+        self, X: FloatArray, rows: FloatArray, views: Sequence[View], taken: Way | None, task: Task
+    ) -> Ensemble:
+        """Members of these views, which have not seen the samples X yet; only models vote before the first round."""
+        recipe, one_setting = self._recipe(len(X), task.seed).for_views(views), taken is not None
+        links_given = views[0].by_cosine or not isinstance(self.n_links, str)
+        if len(X) > ONE_VIEW_FROM:
+            views, one_setting = views[:1], True
+            many = recipe.links if links_given else LINKS_OF_MANY
+            recipe = replace(recipe, n_members=min(self._n_members(), len(many)), links=many)
+        elif one_setting and isinstance(self.members, str):
+            links = recipe.links if links_given else voting_links(recipe.links, len(X), self.n_clusters_)
+            recipe = replace(recipe, n_members=None, links=links)
+        ensemble = Ensemble.of(recipe, X, views, task.evidence(rows), one_setting=one_setting)
+        if taken is None or taken.name not in MODELS:
+            return ensemble
+        votes = votes_of_model(taken.name, X, rows, self.n_clusters_, task.seed)
+        ensemble, ballot = voting(ensemble, ensemble.represent(1, None, task.events), votes)
+        return replace(ensemble, first_ballot=ballot)
+
+    def _closed_form(self, task: Task, found: tuple[Preparation, list[Rank]] | None) -> Fit:
         assert found is not None
         preparation, ranks = found
         directions = preparation.apply(task.X)
         strategy = ClosedForm(directions, ranks, self.n_clusters_, task.evidence(directions), task.seed)
         played = run_rounds(strategy, None, max_rounds=1, tol=0.0, events=task.events)
         record = {"way": "low-rank", "views": [VIEWS["low-rank"].name], "gap": ranks[0].gap, "taken": True}
-        return Fit(task.X, preparation, directions, played, [*choices, record])
+        return Fit(task.X, preparation, directions, played, [record], views_chosen=True)

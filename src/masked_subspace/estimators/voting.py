@@ -16,12 +16,11 @@ from scipy.sparse import csr_array
 from masked_subspace._common.rows import products_of, row_blocks, unit_rows
 from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray
-from masked_subspace.represent.model import AdmmSettings
+from masked_subspace.represent.model import AdmmSettings, mean_square
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
 from masked_subspace.represent.neighbors.search import nearest_in
 from masked_subspace.represent.representer import SCALE_NEIGHBOUR
 from masked_subspace.represent.sparse.solve import represent_over
-from masked_subspace.represent.sparsity import mean_square
 from masked_subspace.rounds.defaults import VOTE_GROWTH, VOTE_PENALTY, VOTE_SPARSITY
 
 

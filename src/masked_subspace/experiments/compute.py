@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from masked_subspace._common.labels import fit_for_labels
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace._common.provenance import code_version, provenance
 from masked_subspace._common.types import Array, Record
@@ -94,7 +95,7 @@ def fit_estimator(fit: FitSetting, X: Array, n_clusters: int, seed: int, threads
     estimator = prepared_estimator(fit, X, n_clusters, seed, threads)
     with warnings.catch_warnings(), limited_threads(limits=threads):
         warnings.simplefilter("ignore")
-        return estimator.fit(X)
+        return fit_for_labels(estimator, X)
 
 
 def prepared_estimator(fit: FitSetting, X: Array, n_clusters: int, seed: int, threads: int) -> BaseEstimator:
@@ -115,7 +116,7 @@ def compute(cell: Cell, trial: Trial, threads: int) -> Record:
     with warnings.catch_warnings(record=True) as caught, limited_threads(limits=threads):
         warnings.simplefilter("always")
         started, cpu_started = time.perf_counter(), time.process_time()
-        estimator.fit(trial.X)
+        fit_for_labels(estimator, trial.X)
         wall, cpu = time.perf_counter() - started, time.process_time() - cpu_started
     labels = np.asarray(estimator.labels_)
     notes = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))

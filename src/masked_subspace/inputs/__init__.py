@@ -71,7 +71,10 @@ def _read(path: Path, options: ReadOptions) -> Samples:
         known = by_ending(path)
         if known is None:
             ending = path.suffix or "no ending"
-            raise InputError(f"{source.shown} is of an unknown kind ({clean_text(ending)}); {kinds()} can be read")
+            save = " Save a spreadsheet as CSV." if ending.lower() in (".xlsx", ".xls", ".xlsm", ".ods") else ""
+            raise InputError(
+                f"{source.shown} is of an unknown kind ({clean_text(ending)}); {kinds()} can be read.{save}"
+            )
         samples = known.reader()(source)
         with path.open("rb") as stream:
             return _named(samples, hashlib.file_digest(stream, "sha256").hexdigest())

@@ -82,5 +82,7 @@ def scaled(samples: Samples, scale: str) -> Samples:
         return samples
     from sklearn.preprocessing import StandardScaler
 
-    X = StandardScaler(with_mean=not issparse(samples.X)).fit_transform(samples.X)
-    return replace(samples, X=X, notes=(*samples.notes, "every feature is scaled to mean 0 and variance 1"))
+    centred = not issparse(samples.X)
+    X = StandardScaler(with_mean=centred).fit_transform(samples.X)
+    what = "mean 0 and variance 1" if centred else "variance 1, its zeros stay"
+    return replace(samples, X=X, notes=(*samples.notes, f"every feature is scaled to {what}"))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from masked_subspace._common.nearest_name import did_you_mean
 from masked_subspace.inputs.samples import LABEL_NAMES, Column, InputError, ReadOptions
-from masked_subspace.inputs.text import clean_text, counted, listed
+from masked_subspace.inputs.text import clean_text, counted, listed, shortened
 
 _ID_NAME = re.compile(r"(^|.*[_\-. ])(id|ids|uuid|guid|key|index|idx|rownum|row|nr|no)$|unnamed: 0", re.IGNORECASE)
 _ID_CAMEL = re.compile(r".*[a-z]I[dD]$")
-REPEATING_TEXT = "text that repeats, not a measurement; --label-column compares with it"
+_REPEATING_TEXT = "text that repeats, not a measurement; --label-column compares with it"
 _FEW_ROWS = 20  # fewer different whole numbers prove nothing
 
 
@@ -29,6 +29,20 @@ class Facts:
     empty: bool = False
     remark: str = ""  # what else a person should know about it
     fraction: bool = False  # some value is a number with a fraction
+    hint: str = ""  # how it could become a feature, where its texts look like numbers
+
+
+def about_text(different: int | None, missing: int, hint: str = "") -> str:
+    """Why a column of texts is no feature; `different` counts its texts, None if some repeat."""
+    if different is None:
+        said = _REPEATING_TEXT
+    elif missing:
+        said = (
+            f"{different} different texts and {missing} missing, not a measurement; --name-column takes them as names"
+        )
+    else:
+        said = f"{counted(different, 'different text')}, not a measurement"
+    return _with(hint, said)
 
 
 @dataclass(frozen=True)
@@ -111,13 +125,17 @@ def _story(
         if index == labels:
             role, reason = "truth", "to compare with, not a feature"
         elif index == names:
-            role, reason = "name", "asked for" if options.name_column else "all values differ"
+            role, reason = "name", "asked for" if options.name_column else _with(one.hint, "all values differ")
         elif index in set(features):
             role, reason = "feature", "; ".join(filter(None, (one.remark, _no_class(one))))
         else:
             role, reason = "ignored", why[index]
         columns.append(Column(one.name, role, reason, one.missing))
     return tuple(columns)
+
+
+def _with(hint: str, said: str) -> str:
+    return f"{said}; {hint}" if hint else said
 
 
 def _chosen(texts: Sequence[str], known: Sequence[str], option: str, shown: str) -> list[int]:
@@ -168,6 +186,7 @@ def _no_class(one: Facts) -> str:
 
 def notes_on(columns: Sequence[Column]) -> tuple[str, ...]:
     """The roles in a few lines: features together, every other column by itself."""
+    columns = [replace(one, name=shortened(one.name)) for one in columns]
     features = [one for one in columns if one.role == "feature"]
     lines = [f"{counted(len(features), 'feature')}: {listed([one.name for one in features], 8)}"]
     remarks: dict[str, list[str]] = {}
@@ -175,12 +194,20 @@ def notes_on(columns: Sequence[Column]) -> tuple[str, ...]:
         if one.why:
             remarks.setdefault(one.why, []).append(one.name)
     lines += [f"{listed(names, 8)}: {why}" for why, names in remarks.items()]
-    lines += [f"column {one.name!r} is taken as the samples' names" for one in columns if one.role == "name"]
+    lines += [
+        _with(one.why.partition("; ")[2], f"column {one.name!r} is taken as the samples' names")
+        for one in columns
+        if one.role == "name"
+    ]
     lines += [
         f"column {one.name!r} is taken as the truth to compare with, not as a feature"
         for one in columns
         if one.role == "truth"
     ]
+    names = [one.name for one in columns]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        lines.append(f"several columns are called {listed(twice)}; --features and --drop mean all of a name")
     ignored = [one for one in columns if one.role == "ignored"]
     lines += [f"column {one.name!r} is ignored: {one.why}" for one in ignored[:20]]
     if len(ignored) > 20:

@@ -13,6 +13,8 @@ _GROUPS_BY_POINT = re.compile(r"[+-]?\d{1,3}(\.\d{3})+")
 _SPACED = re.compile(rf"[+-]?\d{{1,3}}({_SPACE}\d{{3}})+")
 _WITH_COMMA = re.compile(rf"[+-]?(\d{{1,3}}([.]\d{{3}})+|\d{{1,3}}({_SPACE}\d{{3}})+|\d+)?,\d+([eE][+-]?\d+)?")
 _WITH_POINT = re.compile(rf"[+-]?\d{{1,3}}((,\d{{3}})+|({_SPACE}\d{{3}})+)(\.\d*)?")
+_SIGN_BEFORE = re.compile(r"([+-]?)([$€£¥])\s*(?=[\d.,])")
+_SIGN_AFTER = re.compile(r"(?<=[\d.,])\s*([%‰€$£¥])$")
 _REMOVED = {POINT: re.compile(rf",|{_SPACE}"), COMMA: re.compile(rf"\.|{_SPACE}")}
 
 
@@ -21,10 +23,27 @@ def kind(text: str) -> str:
     text = text.strip()
     if text.lower() in MISSING:
         return "missing"
-    for name, pattern in _KINDS:
-        if pattern.fullmatch(text):
-            return name
-    return "text"
+    found = _kind(text)
+    if found == "text":
+        bare, _ = without_sign(text)
+        found = "text" if bare == text else _kind(bare)
+    return found
+
+
+def _kind(text: str) -> str:
+    return next((name for name, pattern in _KINDS if pattern.fullmatch(text)), "text")
+
+
+def without_sign(text: str) -> tuple[str, str]:
+    """A number without the percent sign or the currency before or after it, and that sign ("" if there is none)."""
+    text = text.strip()
+    if text.isascii() and text[-1:].isdigit() and "$" not in text[:2]:  # most cells
+        return text, ""
+    text = text.replace("\N{MINUS SIGN}", "-")
+    before, after = _SIGN_BEFORE.match(text), _SIGN_AFTER.search(text)
+    if before:
+        return before[1] + text[before.end() :], before[2]
+    return (text[: after.start()], after[1]) if after else (text, "")
 
 
 _KINDS = (
@@ -43,5 +62,5 @@ def number(text: str, decimal: str) -> float:
     text = text.strip()
     if text.lower() in MISSING:
         return float("nan")
-    text = _REMOVED[decimal].sub("", text)
+    text = _REMOVED[decimal].sub("", without_sign(text)[0])
     return float(text.replace(",", ".") if decimal == COMMA else text)

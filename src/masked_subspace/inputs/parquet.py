@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from masked_subspace._common.types import Array
-from masked_subspace.inputs.columns import REPEATING_TEXT, Facts, assign, notes_on
+from masked_subspace.inputs.columns import Facts, about_text, assign, notes_on
 from masked_subspace.inputs.limits import ARRAY_BYTES, check_size, decoding
 from masked_subspace.inputs.samples import MissingExtraError, Samples, Source, checked_matrix, numbered_classes
 from masked_subspace.inputs.text import clean_text
@@ -34,7 +34,7 @@ def read(source: Source) -> Samples:
         names = None if roles.names is None else tuple(_texts(table.column(roles.names)))
         labels = None if roles.labels is None else _texts(table.column(roles.labels))
     target, class_names = numbered_classes(labels) if labels else (None, None)
-    X = checked_matrix(np.column_stack(columns), source.shown)
+    X = checked_matrix(np.column_stack(columns), source.shown, [facts[index].name for index in roles.features])
     return Samples(X, names, target, class_names, None, notes_on(roles.columns), roles.columns)
 
 
@@ -49,8 +49,9 @@ def _facts(table: Table, index: int, types: ModuleType) -> Facts:
         values = column.to_pylist()
         distinct = len(set(values)) == len(values)
         span = max(values) - min(values) if whole else None
-    other = REPEATING_TEXT if is_text and not distinct else clean_text(str(kind))[:60]
-    remark = "" if numeric else other
+    remark = "true and false are 1 and 0" if types.is_boolean(kind) else ""
+    if not numeric:
+        remark = _about(column) if is_text else f"{clean_text(str(kind))[:60]}, not a column of numbers"
     missing = int(column.null_count) + (int(np.isnan(_numbers(column)).sum()) if types.is_floating(kind) else 0)
     missing = min(missing, int(np.isnan(_numbers(column)).sum())) if types.is_floating(kind) else missing
     fraction = bool(types.is_floating(kind) and (np.nan_to_num(_numbers(column)) % 1 != 0).any())
@@ -58,6 +59,12 @@ def _facts(table: Table, index: int, types: ModuleType) -> Facts:
         name, numeric, distinct, whole, span, missing, empty=column.null_count == len(column), remark=remark,
         fraction=fraction,
     )  # fmt: skip
+
+
+def _about(column: ChunkedArray) -> str:
+    texts = [value for value in column.to_pylist() if value is not None]
+    different = len(set(texts))
+    return about_text(different if different == len(texts) else None, int(column.null_count))
 
 
 def _numbers(column: ChunkedArray) -> Array:

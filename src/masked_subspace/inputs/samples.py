@@ -12,13 +12,25 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 
 from masked_subspace._common.types import Array, Matrix, Record
-from masked_subspace.inputs.text import clean_text, listed
+from masked_subspace.inputs.text import clean_text, counted, listed
 
 LABEL_NAMES = frozenset({"label", "labels", "target", "class", "y", "truth", "gnd"})
 
 
 class InputError(ValueError):
-    """An input that cannot be used; the text names the file, what is wrong with it and the remedy."""
+    """An input that cannot be used; the text names the file, what is wrong with it and the remedy.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from masked_subspace.inputs import InputError, read_samples
+    >>> _ = Path("empty.csv").write_text("")
+    >>> try:
+    ...     read_samples("empty.csv")
+    ... except InputError as error:
+    ...     print(error)
+    empty.csv is empty
+    """
 
 
 class MissingExtraError(InputError):
@@ -167,14 +179,15 @@ def numbered_classes(values: Sequence[object] | Array) -> tuple[npt.NDArray[np.i
     return numbers.astype(np.int64).ravel(), tuple(clean_text(str(value)) for value in classes)
 
 
-def checked_matrix(X: Matrix, source: str) -> Matrix:
+def checked_matrix(X: Matrix, source: str, names: Sequence[str] | None = None) -> Matrix:
     """A real matrix with at least two rows and no infinite value, or an error that says what it is instead."""
     if X.dtype.kind not in "fiub":
         raise InputError(f"{source} holds {clean_text(str(X.dtype))[:60]} values; numbers are needed")
     if X.ndim != 2:
         raise InputError(f"{source} has shape {X.shape}; samples as the rows of a matrix are needed")
     if X.shape[0] < 2 or X.shape[1] < 1:
-        raise InputError(f"{source} has {X.shape[0]} samples of {X.shape[1]} values; at least 2 samples are needed")
+        size = f"{counted(X.shape[0], 'sample')} of {counted(X.shape[1], 'value')}"
+        raise InputError(f"{source} has {size}; at least 2 samples are needed")
     if X.dtype.kind != "f":
         X = X.astype(np.float32 if X.dtype.itemsize <= 2 else np.float64)
     elif X.dtype.itemsize not in (4, 8) or not X.dtype.isnative:
@@ -183,8 +196,14 @@ def checked_matrix(X: Matrix, source: str) -> Matrix:
     if infinite.any():
         if issparse(X):
             raise InputError(f"{source} holds infinite values; correct or drop such samples")
-        places = [f"row {row}, column {column}" for row, column in np.argwhere(infinite)[:6]]
-        raise InputError(f"{source} holds infinite values: {listed(places, 5)}; correct or drop such samples")
+        # Of a matrix the number of the column, of a table its name.
+        places = [
+            f"row {row}, column {column if names is None else repr(names[column])}"
+            for row, column in np.argwhere(infinite)
+        ]
+        raise InputError(
+            f"{source} holds infinite values or numbers too large: {listed(places, 5)}; correct or drop such samples"
+        )
     return X
 
 

@@ -61,7 +61,12 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def shortened(name: str, most: int = 60) -> str:
+    """A name for a line of text: nobody reads 800 characters, and they push the rest out of sight."""
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def listed(items: list[str], most: int = 5) -> str:
-    """The first few of many, and how many more."""
-    shown = ", ".join(items[:most])
+    """The first few of many, and how many more; a name too long for a line is cut with a sign."""
+    shown = ", ".join(item if len(item) <= 60 else f"{item[:59]}…" for item in items[:most])
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"

@@ -17,9 +17,8 @@ from numba import njit
 from scipy.sparse import csr_array, issparse, vstack
 from scipy.sparse.csgraph import connected_components
 
-from masked_subspace._common.eigen import eigenpairs, leading_eigenpairs
 from masked_subspace._common.matrices import as_dense
-from masked_subspace._common.rows import Positions, row_blocks, unit_rows
+from masked_subspace._common.rows import Positions, eigenpairs, leading_eigenpairs, row_blocks, unit_rows
 from masked_subspace._common.types import Array, BoolArray, FloatArray, IntArray, Matrix
 
 # Links a sample keeps in the graph of one representation (docs/findings/accuracy.md, "top-k"); how many the members of

@@ -186,6 +186,17 @@ def label_graph(
     return Labeling(labels, W, vectors)
 
 
+@dataclass(frozen=True)
+class Cut:
+    """One way to cut a member's graph: which cut, into how many times K parts. The consensus has K in any case."""
+
+    kind: str = "spectral"
+    fineness: float = 1.0
+
+    def parts(self, n_clusters: int, n_samples: int) -> int:
+        return min(n_samples, max(n_clusters, round(self.fineness * n_clusters)))
+
+
 def labels_of_cuts(
     W: csr_array,
     cuts: Sequence[tuple[str, int]],

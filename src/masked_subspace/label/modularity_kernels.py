@@ -174,8 +174,8 @@ def _refine(indptr, indices, data, degree, price, order, community):  # type: ig
         for t in range(found):
             weight[near[t]] = 0
         if best != i:
+            # Nobody else was in the part of i, and nobody asks for its total again.
             tot[best] += degree[i]
-            tot[i] -= degree[i]
             part[i] = best
             alone[i] = False
             alone[best] = False

@@ -59,7 +59,7 @@ class NearestSubspace:
         rotation = None
         if isinstance(rows, ImplicitRows):
             # Beyond its leading directions a row is as far from one cluster as from another.
-            rotation = LeadingDirections.of(rows, SEEN_DIRECTIONS).rotation(0.0)
+            rotation = LeadingDirections.of(rows, SEEN_DIRECTIONS).rotation()
             rows = rotation.apply(rows)
         rule = _rule_for(rows, labels, n_clusters, n_features)
         found = _Directions.of_clusters(rows, labels, n_clusters)

@@ -11,10 +11,13 @@ place of the expectation). Splitting a cluster pays while more than the share θ
 split that each look makes elsewhere costs θ of its entropy. With K true clusters and perfect agreement the score is
 (1 − θ)(log K − E); fewer clusters lose entropy, more lose agreement.
 
-A number on which looks agree more than on its neighbours stands. Otherwise the score may be flat, and a smaller number
-is taken: the smallest from .8 of the best on, within 5 % of its score, whose clusters predict each other as well. They
-do so as affine subspaces of three quarters of the samples, which tell the clusters of the rest; how well is the
-adjusted mutual information of both. Finer clusters say nothing new there.
+A number on which looks agree more than on its neighbours stands alone. Otherwise the score may be flat, and a smaller
+number is named beside it: the smallest from .8 of the best on, within 5 % of its score, whose clusters predict each
+other as well. They do so as affine subspaces of three quarters of the samples, which tell the clusters of the rest; how
+well is the adjusted mutual information of both. Finer clusters say nothing new there.
+
+The family of views that finds most again decides. Where others find nearly as much, their own best numbers are named
+as candidates: evidence that is split shows there.
 
 Clouds in few features are another matter: one cloud can be cut into any number of cells that are found again. Where
 views that see clouds (`Cells`) find most again, the number is that of the largest
@@ -41,14 +44,20 @@ from masked_subspace.label.agreement import consensus_embedding, predicted_label
 from masked_subspace.label.graph import in_order, keep_largest, put_back, rows_by_maximum, symmetrize
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.modularity import ManyCuts, modularity
-from masked_subspace.label.separation import Clouds
+from masked_subspace.label.separation import CLEAR, Clouds
 from masked_subspace.parallel.engine import ordered_map
 
 # θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
 _PRICE = 0.65
 # Scores this much below the best one are as good, for numbers from this share of the best on.
 _FLAT, _REACH = 0.05, 0.8
-# Families of views whose best score is this near to the best one's are averaged.
+# Looks of one view, and graphs of distances, agree more easily than codes of several views: their best score is up to
+# 1.25 times that of the others on images and subspaces, where they are the wrong family. On tables, where they are the
+# right one, others find nothing.
+_LEAD = 1.3
+# Families whose best score is this share of the best one's name a candidate.
+_FAVOURITE = 0.7
+# Of families that see clouds those whose best score is this near to the best one's label together.
 _NEAR = 0.85
 # A prediction is made from three quarters of the samples: halves of small clusters do not fill their subspaces.
 _FOLDS = 4
@@ -59,7 +68,7 @@ _ROUNDING = 1e-6
 # Pairs of looks that are compared.
 _MOST_PAIRS = 12
 # Every number up to here is tried; above, steps of 12 %, and then at most so many near the best.
-_EVERY_UP_TO, _STEP, _NEAR_THE_BEST = 21, 1.12, 12
+_EVERY_UP_TO, _STEP, _NEAR_THE_BEST = 21, 1.12, 20
 # Halvings of the range of resolutions: cuts for the score need not be as exact as those that label.
 _HALVINGS = 11
 # Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
@@ -68,6 +77,10 @@ _MOST_CANDIDATES = 3
 # Numbers of clouds are tried in turn until so many are below half of the best, or of what single clouds reach; others
 # are named from this share on.
 _PATIENCE, _HALF, _APART, _CLOUD_CANDIDATE = 4, 0.5, 0.3, 0.75
+# Share of the links that stay inside clusters, above a single cloud's, from which clusters do not touch.
+_DO_NOT_TOUCH = 0.99
+# So many numbers above the lowest say which of the families that see clouds finds them again.
+_FIRST_CLOUDS = 8
 
 
 @dataclass(frozen=True)
@@ -97,11 +110,12 @@ def number_of_clusters(
     samples: Sequence[FloatArray] = (),
     order: Positions | None = None,
     cells: Cells | None = None,
+    by_distance: Sequence[int] = (),
     n_threads: int = 1,
 ) -> Number:
     """The number between `low` and `high` of which the looks find most again.
 
-    A family is a list of links of the same samples, one a view; families that see the data badly are left out.
+    A family is a list of links of the same samples, one a view; those whose links are distances are named.
     `samples` are rows on which the clusters must predict each other, in one or more scales. Parts of links and of
     samples are drawn in `order`: one by content makes the number that of the rows in any order.
     """
@@ -110,28 +124,27 @@ def number_of_clusters(
     if order is not None:
         families = [[in_order(links, order) for links in graphs] for graphs in families]
         samples = [rows[order] for rows in samples]
-    searches = [_Family.of(graphs, seed, n_threads) for graphs in families]
+    searches = [
+        _Family.of(graphs, seed, n_threads, by_distance=place in by_distance) for place, graphs in enumerate(families)
+    ]
     tried = _first_numbers(low, high)
     for one in searches:
         one.try_all(tried)
     clearest = int(np.argmax([max(one.score(k) for k in tried) for one in searches]))
     if cells is not None and clearest in cells.families:
-        return _number_of_clouds(_averaged(searches, tried)[1], low, high, cells, seed, order)
-    found, used = _averaged(searches, tried)
-    near = _between_neighbours(tried, int(found.argmax()))
-    for one in used:
-        one.try_all(near)
-    tried = sorted({*tried, *near})
-    found = np.mean([[one.score(k) for k in tried] for one in used], axis=0)
-    looks = [look for one in used for look in one.looks]
-    predicted = cache(lambda k: _prediction(looks, k, samples, seed))
-    records = [
-        {"n_clusters": k, **_mean_record([one.records[k] for one in used]), "score": float(score)}
-        for k, score in zip(tried, found, strict=True)
-    ]
+        return _number_of_clouds(_nearly_best(searches, tried), low, high, cells, seed, order)
+    lead = _leading(searches, tried)
+    near = _between_neighbours(tried, np.array([lead.score(k) for k in tried]))
+    lead.try_all(near)
+    numbers = sorted({*tried, *near})
+    found = np.array([lead.score(k) for k in numbers])
+    predicted = cache(lambda k: _prediction(lead.looks, k, samples, seed))
+    records = [{"n_clusters": k, **lead.records[k], "score": lead.score(k)} for k in numbers]
     agreement = [record["agreement"] for record in records]
-    taken = _coarsest(tried, found, agreement, predicted) if samples else int(found.argmax())
-    return Number(tried[taken], _candidates(tried, found, taken), records)
+    coarser = numbers[_coarsest(numbers, found, agreement, predicted)] if samples else None
+    favourites = _favourites(searches, tried, _FAVOURITE * float(found.max()))
+    taken = int(found.argmax())
+    return Number(numbers[taken], _candidates(numbers, found, coarser=coarser, favourites=favourites), records)
 
 
 def _coarsest(
@@ -183,10 +196,36 @@ def _consensus(looks: Sequence[ManyCuts], n_clusters: int, seed: int) -> IntArra
     return cluster_rows(consensus_embedding(votes, n_clusters), n_clusters, seed)
 
 
+def number_of_clear_clouds(
+    families: Sequence[Sequence[csr_array]],
+    low: int,
+    high: int,
+    seed: int,
+    *,
+    cells: Cells,
+    order: Positions | None = None,
+    n_threads: int = 1,
+) -> Number | None:
+    """The number of clouds by the families that see clouds, where they stand apart more than any one cloud's cells do;
+    None otherwise. Where it is clear, nothing else has to be represented."""
+    if order is not None:
+        families = [[in_order(links, order) for links in graphs] for graphs in families]
+    searches = [_Family.of(graphs, seed, n_threads) for graphs in families]
+    tried = _first_numbers(low, min(high, max(low, 2) + _FIRST_CLOUDS))
+    for one in searches:
+        one.try_all(tried)
+    found = _number_of_clouds(_nearly_best(searches, tried), low, high, cells, seed, order)
+    taken = next(record for record in found.records if record["n_clusters"] == found.n_clusters)
+    return found if taken["separation"] >= CLEAR else None
+
+
 def _number_of_clouds(
     searches: Sequence[_Family], low: int, high: int, cells: Cells, seed: int, order: Positions | None
 ) -> Number:
-    """The number whose clusters stand apart most, of those that the looks of these families agree on."""
+    """The number whose clusters stand apart most, of those that the looks of these families agree on.
+
+    A number that is shown to have less than half of the best score keeps the bound that showed it.
+    """
     clouds = Clouds.like(cells.rows, seed)
     looks = [look for one in searches for look in one.looks]
     numbers: list[int] = []
@@ -197,18 +236,30 @@ def _number_of_clouds(
         if order is not None:
             labels = put_back(labels, order)
         chosen = labels[cells.places]
-        excess = clouds.excess(chosen)
+        entropy, best = _entropy(np.bincount(chosen)), max(found, default=0.0)
+        excess = clouds.excess(chosen, _HALF * best / entropy if best > 0 < entropy else -np.inf)
         for one in searches:
             one.try_all([k])
         numbers.append(k)
-        found.append(excess * _entropy(np.bincount(chosen)))
+        found.append(excess * entropy)
         mean = _mean_record([one.records[k] for one in searches])
         records.append({"n_clusters": k, **mean, "separation": excess, "score": found[-1]})
         if len(found) > _PATIENCE and max(found[-_PATIENCE:]) < _HALF * max(*found, _APART):
             break
     score = np.array(found)
-    taken = int(score.argmax())
-    return Number(numbers[taken], _candidates(numbers, score, taken, _CLOUD_CANDIDATE), records)
+    taken = numbers[_apart_if_as_good(score, np.array([record["separation"] for record in records]))]
+    others = [one for one in _candidates(numbers, score, _CLOUD_CANDIDATE) if one != taken]
+    return Number(taken, [taken, *others][:_MOST_CANDIDATES], records)
+
+
+def _apart_if_as_good(score: FloatArray, excess: FloatArray) -> int:
+    """The place of the best score; or, where its clusters touch, of the best number below it whose clusters do not, if
+    its score is nearly as good: a cloud that stands alone is not cut in two because the halves say more."""
+    best = int(score.argmax())
+    apart = np.flatnonzero((excess[:best] >= _DO_NOT_TOUCH) & (score[:best] >= _CANDIDATE * score[best]))
+    if excess[best] >= _DO_NOT_TOUCH or len(apart) == 0:
+        return best
+    return int(apart[score[apart].argmax()])
 
 
 def _first_numbers(low: int, high: int) -> list[int]:
@@ -221,29 +272,57 @@ def _first_numbers(low: int, high: int) -> list[int]:
     return sorted(numbers - {1} if high > 1 else numbers)
 
 
-def _between_neighbours(tried: Sequence[int], best: int) -> list[int]:
-    """Numbers between the neighbours of the best one: all, or so many of them evenly."""
-    below, above = tried[max(0, best - 1)], tried[min(best + 1, len(tried) - 1)]
-    even = np.linspace(below, above, min(above - below + 1, _NEAR_THE_BEST + 2)).round().astype(int)
-    return [int(k) for k in even if k not in tried]
+def _between_neighbours(tried: Sequence[int], score: FloatArray) -> list[int]:
+    """Numbers between the neighbours of those that are as good as the best: all, or so many of them evenly."""
+    good = np.flatnonzero(score >= score.max() - _FLAT * abs(score.max()))
+    ends = [(tried[max(0, place - 1)], tried[min(place + 1, len(tried) - 1)]) for place in good.tolist()]
+    new = sorted({k for below, above in ends for k in range(below, above)} - set(tried))
+    even = np.linspace(0, len(new) - 1, min(len(new), _NEAR_THE_BEST)).round().astype(int)
+    return [new[place] for place in even.tolist()]
 
 
-def _averaged(searches: Sequence[_Family], tried: Sequence[int]) -> tuple[FloatArray, list[_Family]]:
-    """The mean score of the families that see the data nearly as well as the best, and these families."""
-    curves = [np.array([one.score(k) for k in tried]) for one in searches]
-    best = max(float(curve.max()) for curve in curves)
-    used = [place for place, curve in enumerate(curves) if curve.max() >= best - (1 - _NEAR) * abs(best)]
-    return np.mean([curves[place] for place in used], axis=0), [searches[place] for place in used]
+def _nearly_best(searches: Sequence[_Family], tried: Sequence[int]) -> list[_Family]:
+    """The families that see the data nearly as well as the best."""
+    highest = [max(one.score(k) for k in tried) for one in searches]
+    least = max(highest) - (1 - _NEAR) * abs(max(highest))
+    return [one for one, best in zip(searches, highest, strict=True) if best >= least]
 
 
-def _candidates(numbers: Sequence[int], score: FloatArray, taken: int, share: float = _CANDIDATE) -> list[int]:
-    """The number taken, and the best of those that differ from it and are not far below the best score."""
-    named = [numbers[taken]]
-    for place in np.argsort(-score, kind="stable"):
-        near = score[place] >= score.max() - (1 - share) * abs(score.max())
-        other = all(abs(numbers[place] - one) >= _OTHER * max(numbers[place], one) for one in named)
-        if near and other and len(named) < _MOST_CANDIDATES:
-            named.append(numbers[place])
+def _leading(searches: Sequence[_Family], tried: Sequence[int]) -> _Family:
+    """The family that finds most again; one that agrees more easily must lead clearly."""
+
+    def best(one: _Family) -> float:
+        highest = max(one.score(k) for k in tried)
+        return highest / _LEAD if one.held_back and highest > 0 else highest
+
+    return max(searches, key=best)
+
+
+def _favourites(searches: Sequence[_Family], tried: Sequence[int], least: float) -> list[int]:
+    """The best number of each family that finds at least so much again, the family that finds most first."""
+    best = [max(tried, key=one.score) for one in searches]
+    ranked = sorted(zip(searches, best, strict=True), key=lambda pair: -pair[0].score(pair[1]))
+    return [number for one, number in ranked if one.score(number) >= least > 0]
+
+
+def _candidates(
+    numbers: Sequence[int],
+    score: FloatArray,
+    share: float = _CANDIDATE,
+    *,
+    coarser: int | None = None,
+    favourites: Sequence[int] = (),
+) -> list[int]:
+    """The number with the best score; the coarser one that predicts as well; the favourites of other families; and the
+    best of those that are not far below the best score. All but the first two are clearly different numbers."""
+    best = numbers[int(score.argmax())]
+    named = list(dict.fromkeys([best, best if coarser is None else coarser]))
+    near = score.max() - (1 - share) * abs(score.max())
+    ranked = [numbers[place] for place in np.argsort(-score, kind="stable") if score[place] >= near]
+    for number in (*favourites, *ranked):
+        other = all(abs(number - one) >= _OTHER * max(number, one) for one in named)
+        if other and len(named) < _MOST_CANDIDATES:
+            named.append(number)
     return named
 
 
@@ -254,12 +333,15 @@ def _mean_record(records: Sequence[Record]) -> Record:
 class _Family:
     """Looks at the graphs of a family, and what their cuts into K clusters share."""
 
-    def __init__(self, looks: list[ManyCuts], pairs: list[tuple[int, int]], seed: int, n_threads: int) -> None:
+    def __init__(
+        self, looks: list[ManyCuts], pairs: list[tuple[int, int]], seed: int, n_threads: int, *, held_back: bool
+    ) -> None:
         self.looks, self.pairs, self.seed, self.n_threads = looks, pairs, seed, n_threads
+        self.held_back = held_back
         self.records: dict[int, Record] = {}
 
     @classmethod
-    def of(cls, graphs: Sequence[csr_array], seed: int, n_threads: int) -> _Family:
+    def of(cls, graphs: Sequence[csr_array], seed: int, n_threads: int, *, by_distance: bool = False) -> _Family:
         rng = np.random.default_rng(seed)
         each = _LOOKS_OF_ONE_VIEW if len(graphs) == 1 else _LOOKS_OF_SEVERAL
         views = [view for view in range(len(graphs)) for _ in range(each)]
@@ -268,7 +350,8 @@ class _Family:
             for place, view in enumerate(views)
         ]
         pairs = [(a, b) for a, b in combinations(range(len(looks)), 2) if views[a] != views[b] or len(graphs) == 1]
-        return cls(looks, pairs[:: max(1, len(pairs) // _MOST_PAIRS)], seed, n_threads)
+        some = pairs[:: max(1, len(pairs) // _MOST_PAIRS)]
+        return cls(looks, some, seed, n_threads, held_back=by_distance or len(graphs) == 1)
 
     def try_all(self, numbers: Sequence[int]) -> None:
         """Cut every look into each of the numbers; looks share the threads."""

@@ -29,7 +29,7 @@ class SparseSubspace:
 
     def record(self) -> Bunch:
         """With the basis, dim × d."""
-        V = self.directions.rotation(0.0).in_features()
+        V = self.directions.rotation().in_features()
         # As in `principal_directions`.
         basis = V if self.directions.by_features else np.linalg.qr(V)[0]
         return Bunch(
@@ -39,7 +39,7 @@ class SparseSubspace:
     def distances(self, X: SparseSamples) -> FloatArray:
         rows = ImplicitRows.of(X.matrix.astype(np.float64), self.mean, 0.0)
         squared = rows.squared_lengths.copy()
-        rotation = self.directions.rotation(0.0)
+        rotation = self.directions.rotation()
         for start, stop in row_blocks(len(X), max(1, self.dim)):
             squared[start:stop] -= (rotation.apply(rows[start:stop]) ** 2).sum(axis=1)
         return np.sqrt(np.maximum(squared, 0))

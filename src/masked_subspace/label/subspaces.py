@@ -22,8 +22,7 @@ from typing import TypeAlias
 import numpy as np
 from sklearn.utils import Bunch
 
-from masked_subspace._common.eigen import eigenpairs
-from masked_subspace._common.rows import drawn_by_content, row_blocks
+from masked_subspace._common.rows import drawn_by_content, eigenpairs, row_blocks
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.sparse_subspaces import SparseSubspace, centred_directions

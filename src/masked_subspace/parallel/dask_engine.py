@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from masked_subspace._common.peak_memory import peak_bytes
-from masked_subspace._common.rows import MappedArray
 from masked_subspace._common.types import Array
-from masked_subspace.parallel.engine import Block, Result, Shared, limited_threads
+from masked_subspace.parallel.engine import Block, MappedArray, Result, Shared, limited_threads
 
 if TYPE_CHECKING:
     from distributed import Client, Future

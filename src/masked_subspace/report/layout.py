@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import Array
 from masked_subspace.label.graph import distances, nearest_centres
 from masked_subspace.report.forces import pull_and_push

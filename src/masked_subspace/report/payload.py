@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from masked_subspace._common.types import Array, Record
-from masked_subspace.label.graph import nearest_centres
+from masked_subspace.label.graph import distances, nearest_centres
 from masked_subspace.report.encoding import encoded, finite, sixteen_bits, small_integers
 from masked_subspace.report.layout import graph_map, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order
@@ -119,7 +119,7 @@ def _verdict(run: Run, content: ReportContent) -> Record:
 
 
 def _next_clusters(run: Run, clusters: Array, codes: Array) -> Array:
-    """The second choice of each sample: by membership where it is known, else the nearest other centre."""
+    """The second choice of each sample: by membership where known, else the nearest other centre; its own if none."""
     if len(clusters) < 2:
         return codes
     real = np.flatnonzero(clusters >= 0)
@@ -128,7 +128,11 @@ def _next_clusters(run: Run, clusters: Array, codes: Array) -> Array:
         shares[:, real] = run.memberships
         shares[np.arange(len(codes)), codes] = -1.0
         return np.asarray(shares.argmax(axis=1))
-    return nearest_centres(run.embedding, codes).following
+    away = distances(run.embedding, nearest_centres(run.embedding, codes).centres)
+    away[:, clusters < 0] = np.inf  # samples in no cluster have no centre to be near to
+    away[np.arange(len(codes)), codes] = np.inf
+    following = away.argmin(axis=1)
+    return np.where(np.isinf(away.min(axis=1)), codes, following)
 
 
 def _rounds(run: Run, order: Array) -> list[Record]:

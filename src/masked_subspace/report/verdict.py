@@ -51,7 +51,7 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
     assigned = clusters >= 0
     n_clusters = int(assigned.sum())
     if n_clusters < 2:
-        return _of_one_cluster(n_clusters)
+        return _of_one_cluster(n_clusters, examine(run.affinity, codes, run.certainty))
     facts = examine(run.affinity, codes, run.certainty)
     facts_of = {name: fact for name, fact, real in zip(names, facts, assigned, strict=True) if real}
     tone, words, reality = _reality(run, codes)
@@ -95,15 +95,21 @@ def _point(title: str, text: str) -> Record:
     return {"title": title, "text": text, "tone": "info"}
 
 
-def _of_one_cluster(n_clusters: int) -> Record:
+def _of_one_cluster(n_clusters: int, facts: Sequence[ClusterFacts]) -> Record:
     text = (
         "All samples are in one cluster, so there is nothing to compare." if n_clusters else "No sample was assigned."
     )
     advice = 'Ask for at least two clusters, or let the method choose with n_clusters="auto".'
+    points = [_point("How many", text)]
+    if n_clusters and len(facts) == 1 and facts[0].smaller_part:
+        smaller, larger = facts[0].smaller_part, facts[0].size - facts[0].smaller_part
+        cut = f"its best cut parts {larger} from {smaller} samples"
+        seen = f"The graph falls into blocks: {cut}. There is more to divide."
+        points.append({"title": "Doubtful", "text": seen, "tone": FAIR})
     return {
         "headline": "One cluster: nothing was divided" if n_clusters else "No clusters",
         "tone": FAIR,
-        "points": [_point("How many", text)],
+        "points": points,
         "next": [advice if n_clusters else "Lower min_certainty: every sample is below it."],
     }
 
@@ -137,7 +143,9 @@ def _reality(run: Run, codes: IntArray) -> tuple[str, str, str]:
 def _how_many(run: Run, n_clusters: int) -> str:
     ranked = sorted((one for one in run.n_clusters_scores if _score(one) is not None), key=_score_of, reverse=True)
     if len(ranked) < 2:
-        return f"{n_clusters}, as asked for." if not run.n_clusters_scores else ""
+        asked = not run.parameters or {"n_clusters", "n_components"} & set(run.parameters)
+        how = "as asked for" if asked else "which the method found itself"
+        return f"{n_clusters}, {how}." if not run.n_clusters_scores else ""
     tried = sorted(int(one["n_clusters"]) for one in run.n_clusters_scores)
     taken = next((one for one in ranked if int(one["n_clusters"]) == n_clusters), ranked[0])
     other = next(one for one in ranked if one is not taken)
@@ -184,6 +192,8 @@ def _which_way(run: Run) -> str:
     gap = _score_of(taken) - _score_of(others[0])
     text += f" from {len(choices)} that were judged without labels: score {_score_of(taken):.2f}{_why(taken)}"
     other = _way(others[0], short=True)
+    if others[0].get("agreement") is not None and others[0].get("strength") is None:
+        return f"{text}. No other could lead: {other} would have {_score_of(others[0]):.2f} at most."
     if abs(gap) < _CLOSE:
         return f"{text}. {_capital(other)} is as good ({_score_of(others[0]):.2f}), so the choice says little."
     return f"{text}, then {other} with {_score_of(others[0]):.2f}."
@@ -208,7 +218,7 @@ def _choices_of_history(run: Run) -> list[RecordView]:
 
 
 def _way(choice: RecordView, short: bool = False) -> str:
-    """`the whitened family of views (whitened, …), cut by spectral and modularity`, or what else the record names."""
+    """`the family of plain views (plain, root, …), cut by spectral and modularity`, or what else the record names."""
     if "way" not in choice:
         parts = [f"{key} {choice[key]}" for key in ("view", "cut", "links") if choice.get(key) is not None]
         return ", ".join(parts) or "the way"
@@ -347,7 +357,7 @@ def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: S
             if ours
             else "Try other numbers of clusters; BMSC, GMSC and RMSC can choose one."
         )
-    if tone == FAIR:
+    if tone == FAIR and (not run.parameters or "random_state" in run.parameters):
         steps.append(
             "Fit once more with another random_state: clusters that come back can be relied on, the others not."
         )

@@ -28,14 +28,21 @@ from masked_subspace.masks.base import HardMask, SoftMask
 from masked_subspace.masks.hard import AllOf, NeighborMask, PatternMask, resolve_hard_mask
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import thread_count
-from masked_subspace.represent.model import AdmmSettings, SolverResult
+from masked_subspace.represent.model import (
+    AdmmSettings,
+    CandidateStep,
+    FirstStep,
+    SolverResult,
+    SparsityRule,
+    default_mask_weight,
+    default_penalty,
+)
 from masked_subspace.represent.neighbors.kernels import take_squared_distances
 
 if TYPE_CHECKING:
     from masked_subspace.represent.dense.spectrum import Spectrum
     from masked_subspace.represent.neighbors.search import Search
     from masked_subspace.represent.sparse.block import Products
-    from masked_subspace.represent.sparsity import CandidateStep, FirstStep
 
 
 Progress = Callable[[int, float], None]
@@ -50,6 +57,22 @@ class PreparedRepresenter(Protocol):
     """A representer that has seen the rows; every round asks it with another mask."""
 
     def represent(self, soft_mask: SoftMask | None, progress: Progress | None = None) -> SolverResult: ...
+
+
+class ManyRepresenter(Protocol):
+    """A representer that can solve several settings on what they share."""
+
+    @property
+    def X(self) -> FloatArray: ...
+
+    @property
+    def template(self) -> AdmmSettings: ...
+
+    def sparsity_rule(self, seed: int) -> SparsityRule: ...
+
+    def represent_many(
+        self, settings: Sequence[AdmmSettings], soft_mask: SoftMask | None, progress: Progress | None = None
+    ) -> list[SolverResult]: ...
 
 
 class MaskedRepresenter(BaseEstimator):
@@ -88,8 +111,6 @@ class MaskedRepresenter(BaseEstimator):
 
     def template(self, X: FloatArray) -> AdmmSettings:
         """The numbers of Algorithm 1 for these rows, but λ: its search waits until someone asks (NaN if "auto")."""
-        from masked_subspace.represent.sparsity import default_mask_weight, default_penalty
-
         return AdmmSettings(
             sparsity=float("nan") if isinstance(self.sparsity, str) else float(self.sparsity),
             mask_weight=default_mask_weight(X) if isinstance(self.mask_weight, str) else float(self.mask_weight),
@@ -131,9 +152,10 @@ class MaskedRepresenter(BaseEstimator):
             )
         return DenseRepresenter(X, template, permissions, threads, seed)
 
-    def nearest(self, X: FloatArray, seed: int = 0) -> NearestRepresenter:
+    def nearest(self, X: FloatArray, seed: int = 0, *, by_cosine: bool = False) -> NearestRepresenter:
         """The nearest samples in the place of those that rebuild a sample."""
-        return NearestRepresenter(X, self.template(X), _candidates(self, X, None, thread_count(self.n_jobs), seed))
+        candidates = _candidates(self, X, None, thread_count(self.n_jobs), seed)
+        return NearestRepresenter(X, self.template(X), candidates, by_cosine)
 
     def _is_sparse(self, n_samples: int) -> bool:
         if self.solver == "auto":
@@ -192,8 +214,6 @@ class DenseRepresenter(_Prepared):
         return Spectrum.of(self.X, n_threads=self.n_threads)
 
     def _make_rule(self, seed: int) -> FirstStep:
-        from masked_subspace.represent.sparsity import FirstStep
-
         return FirstStep(self.X, seed, spectrum=self.spectrum, affine=self.template.affine)
 
     def represent_many(
@@ -224,7 +244,6 @@ class SparseRepresenter(_Prepared):
 
     def _make_rule(self, seed: int) -> CandidateStep:
         from masked_subspace.represent.sparse.block import Gram
-        from masked_subspace.represent.sparsity import CandidateStep
 
         known = self.products if isinstance(self.products, Gram) else None
         return CandidateStep(self.X, self.candidates, seed, affine=self.template.affine, products=known)
@@ -276,11 +295,15 @@ class NoSparsity:
 
 @dataclass(frozen=True)
 class NearestRepresenter:
-    """Rows and, for each of them, the samples that may be its nearest; settings of Algorithm 1 have no say."""
+    """Rows and, for each of them, the samples that may be its nearest; settings of Algorithm 1 have no say.
+
+    Links weigh by distance, exp(−‖x_i − x_j‖²/σ_iσ_j), or, of rows of unit length, by cosine.
+    """
 
     X: FloatArray
     template: AdmmSettings
     candidates: IndexArray
+    by_cosine: bool = False
 
     def sparsity_rule(self, _seed: int) -> NoSparsity:
         return NoSparsity()
@@ -308,6 +331,9 @@ class NearestRepresenter:
     @cached_property
     def _weights(self) -> FloatArray:
         squared = self._squared_distances()
+        if self.by_cosine:
+            cosines: FloatArray = (1 - squared / 2).astype(self.X.dtype)
+            return cosines
         place = min(SCALE_NEIGHBOUR, squared.shape[1]) - 1
         scale = np.sqrt(np.partition(squared, place, axis=1)[:, place])
         # More copies of a sample than neighbours are looked at: any length will do for them.

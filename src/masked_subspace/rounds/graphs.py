@@ -13,14 +13,13 @@ from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.types import IntArray, MatrixLike, RandomSeed
 from masked_subspace.label.agreement import agreement_with
 from masked_subspace.label.graph import Components, normalized_graph, without_diagonal
-from masked_subspace.label.labeler import CUTS, Evidence, NumberWanted, bounds_of, label_graph
+from masked_subspace.label.labeler import CUTS, Cut, Evidence, NumberWanted, bounds_of, label_graph
 from masked_subspace.label.number_of_clusters import Number, number_of_clusters
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import SolverResult
-from masked_subspace.rounds.ensemble import Ballot, Cut, consensus
 from masked_subspace.rounds.judge import cuts_for
-from masked_subspace.rounds.recursion import Outcome
+from masked_subspace.rounds.recursion import Ballot, Outcome, consensus
 
 # Weights w_ij and w_ji count as equal if they differ by less than this share of the largest weight.
 _SYMMETRIC = 1e-5

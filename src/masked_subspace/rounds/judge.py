@@ -15,18 +15,19 @@ study with every candidate's score is in the documents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from masked_subspace._common.progress import Events
-from masked_subspace._common.rows import content_order, on_one_scale
+from masked_subspace._common.rows import on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray, Record
-from masked_subspace.label.agreement import adjusted_rand_index, leading_rows, predicted_labels
-from masked_subspace.label.labeler import MODULARITY_FROM, Evidence
+from masked_subspace.label.agreement import adjusted_rand_index, leading_rows, prediction_strength
+from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
 from masked_subspace.rounds.defaults import (
     FINER_FROM,
@@ -37,13 +38,11 @@ from masked_subspace.rounds.defaults import (
     MANY_A_CLUSTER,
     WIDER_LINKS,
 )
-from masked_subspace.rounds.ensemble import Ballot, Cut, Ensemble, Recipe, consensus, together
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
+from masked_subspace.rounds.recursion import Ballot, Ensemble, Recipe, consensus, together
 from masked_subspace.rows.preparation import VIEWS, Preparation, View, like_words
 
-# Splits in two: few samples are split more often, so that about as many are predicted. Of ORL's 400 samples three
-# splits leave the score of a way uncertain by .03, more than the two best ways differ, and eight by .01.
-_PREDICTED, _FEWEST_SPLITS, _MOST_SPLITS = 3_200, 3, 16
+_NOBODY = np.empty(0, dtype=np.int32)
 
 
 def agreement(votes: Sequence[IntArray]) -> float:
@@ -87,48 +86,29 @@ def strength_of(
     return max(strength, gaps.excess(labels))
 
 
-def halves(order: IntArray, rng: np.random.Generator) -> IntArray:
-    """Two folds at random; samples in another order fall into the same ones."""
-    fold = np.empty(len(order), dtype=np.int64)
-    fold[order] = rng.random(len(order)) >= 0.5
-    return fold
-
-
-def splits_for(n_samples: int) -> int:
-    """How often the samples are split in two."""
-    return min(_MOST_SPLITS, max(_FEWEST_SPLITS, round(_PREDICTED / n_samples)))
-
-
-def prediction_strength(samples: FloatArray, labels: IntArray, n_clusters: int, seed: int = 0) -> float:
-    """How well the clusters of one half of the samples predict the labels of the other: 0 … 1.
-
-    A partition with fewer than K clusters would predict itself; it scores 0.
-    """
-    if len(np.unique(labels)) < n_clusters:
-        return 0.0
-    rng, order = np.random.default_rng(seed), content_order(samples)
-    scores = [
-        adjusted_rand_index(labels, predicted_labels(samples, labels, n_clusters, halves(order, rng)))
-        for _ in range(splits_for(len(labels)))
-    ]
-    return max(0.0, float(np.mean(scores)))
-
-
-TOPICS = "topics"
+TOPICS, RIDGE = "topics", "ridge"
 # Families of views. The root is for data without negative entries; others are seen as they are in its place.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "plain": ("plain", "root", "homogeneous"),
+    RIDGE: ("uncentered-ridge", "homogeneous-ridge", "standardized-ridge"),
     "whitened": ("whitened", "uncentered-whitened", "homogeneous-whitened"),
     "standardized": ("standardized",),
     "near": ("distance-standardized", "distance"),
     TOPICS: (TOPICS,),
 }
+# Families by which the number of clusters is counted: links by cosine find coarser clusters again (ORL 25 of 40), codes
+# of whitened views finer ones (42).
+COUNTED = tuple(name for name in FAMILIES if name != RIDGE)
+# Families that see clouds as such.
+OF_CLOUDS = ("standardized", "near")
 # On one scale, evened out or by distances of counts, the rarest words and the longest texts decide: .40 to .65 where
 # topics have .87.
-_NOT_OF_WORDS = ("whitened", "standardized", "near")
+_NOT_OF_WORDS = (RIDGE, "whitened", "standardized", "near")
 # Families whose votes come from models of the rows and not from cuts of their graphs.
 MODELS = (*MIXTURES, TOPICS)
 _INSTEAD_OF_ROOT = "uncentered"
+# Where masks, prices or noise ask for Algorithm 1, directions are half evened out and codes are solved.
+_INSTEAD_OF_RIDGE = "whitened"
 # The votes of one view agree more easily than those of three: on images and sounds the score is up to 17 % higher for
 # it (ORL, where it costs .09). On tables and genes, where the standardized view is the right one, it is 30 % or more.
 _ONE_VIEW = 1.2
@@ -193,6 +173,7 @@ class Family:
     views: list[View]
     ensemble: Ensemble
     ballot: Ballot
+    known: Sequence[dict[Cut, IntArray]] = ()  # of each graph the cuts that are made already
 
     def absolute_codes(self) -> list[csr_array]:
         """|Z|, one a view."""
@@ -202,11 +183,15 @@ class Family:
 
 @dataclass(frozen=True)
 class Way:
-    """A family cut into K clusters: its votes, their consensus, and what the judge found."""
+    """A family cut into K clusters: its votes, their consensus, and what the judge found.
+
+    A strength is at most 1. Where even that would not make a way the best it is not asked for: such a way has no
+    consensus (no `labels`) and no strength, and its score is what it would be at most.
+    """
 
     family: Family
     agreement: float
-    strength: float
+    strength: float | None
     labels: IntArray
     yardsticks: list[FloatArray]
     gaps: Clouds | None = None  # of a table
@@ -232,14 +217,34 @@ class Way:
         # Topics have one view, but votes that see it differently.
         of_one_view = len(self.views) == 1 and self.name != TOPICS
         handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.name, 1.0)
-        return self.agreement * self.strength / handicap
+        return self.agreement * (1.0 if self.strength is None else self.strength) / handicap
 
     def strength_of(self, labels: IntArray) -> float:
         """Prediction strength of the final labels, on the samples that were judged."""
-        if np.array_equal(labels, self.labels):
+        if self.strength is not None and np.array_equal(labels, self.labels):
             return self.strength
         recipe = self.ensemble.recipe
         return strength_of(self.yardsticks, labels, recipe.n_clusters, recipe.seed, self.gaps)
+
+    def widened(self, links: Sequence[int]) -> Ballot:
+        """Its ballot and, of each of its solutions, the votes of graphs with these links too."""
+        ballot, ensemble = self.ballot, self.ensemble
+        first = {id(solution): place for place, solution in reversed(list(enumerate(ballot.solutions)))}
+        more = [
+            (replace(ballot.members[place], n_links=count), ballot.solutions[place])
+            for place in sorted(first.values())
+            for count in links
+        ]
+        if not more:
+            return ballot
+        members, solutions = [one for one, _ in more], [one for _, one in more]
+        graphs = ensemble.graphs_of(members, solutions)
+        return Ballot(
+            ballot.members + members,
+            ballot.solutions + solutions,
+            ballot.graphs + graphs,
+            ballot.votes + together(ensemble.vote(graphs, ensemble.recipe.cuts)),
+        )
 
     def record(self, taken: bool, cuts: Sequence[Cut]) -> Record:
         return {
@@ -254,15 +259,29 @@ class Way:
 
 
 def families_of(
-    X: FloatArray, recipe: Recipe, evidence: Evidence, events: Events, *, permitted: Callable[[View], bool]
+    X: FloatArray,
+    recipe: Recipe,
+    evidence: Evidence,
+    events: Events,
+    *,
+    permitted: Callable[[View], bool],
+    only: Collection[str] = tuple(FAMILIES),
+    seen: Sequence[Family] = (),
 ) -> list[Family]:
-    """Every family represented on the samples X; `permitted` says which views may be taken."""
+    """Every family, or those named in `only`, represented on the samples X; `permitted` says which views may be taken.
+    Families that were `seen` already stay as they are."""
     words = like_words(X)
     nonnegative = bool(X.min() >= 0)
     one_scale = not isinstance(X, SparseSamples) and _have_one_scale(X)
-    families = []
+    families: list[Family] = []
+    known = {family.name: family for family in seen}
     for name, members in FAMILIES.items():
-        if name in (_NOT_OF_WORDS if words else (TOPICS,)):
+        if name in (_NOT_OF_WORDS if words else (TOPICS,)) or name not in only:
+            continue
+        if name == _INSTEAD_OF_RIDGE and any(family.name == RIDGE for family in families):
+            continue
+        if name in known:
+            families.append(known[name])
             continue
         named = [view if view != "root" or nonnegative else _INSTEAD_OF_ROOT for view in members]
         views = [VIEWS[view] for view in named if permitted(VIEWS[view])]
@@ -285,42 +304,77 @@ def _have_one_scale(X: FloatArray) -> bool:
 def family_of(
     name: str, views: list[View], X: FloatArray, recipe: Recipe, evidence: Evidence, events: Events
 ) -> Family:
-    ensemble = Ensemble.of(recipe, X, views, replace(evidence, known=None), one_setting=True)
+    ensemble = Ensemble.of(recipe.for_views(views), X, views, replace(evidence, known=None), one_setting=True)
     return Family(name, views, ensemble, ensemble.represent(1, None, events))
 
 
-def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe) -> list[Way]:
-    """Every family cut into K clusters, with its scores on the samples X, best first."""
-    samples, gaps = yardsticks(X), gaps_of(X, recipe.seed)
-    ways = []
-    for family in families:
-        ensemble = replace(family.ensemble, recipe=recipe)
-        if family.name in MODELS:
-            with_links = replace(family, ensemble=ensemble, ballot=ensemble.recast(family.ballot))
-            ways.append(_way_of_model(family.name, with_links, X, samples, gaps))
-            continue
-        recast = ensemble.recast(family.ballot)
-        cuts = list(recipe.cuts)
-        other = _JUDGED_SPECTRAL if len(X) <= MODULARITY_FROM else _JUDGED_FINER
-        # What the judge compares may be among what votes: each graph is cut once in each way.
-        wanted = list(dict.fromkeys([*cuts, _JUDGED_CUT, *([other] if other in cuts else [])]))
-        found = ensemble.vote(recast.graphs, wanted)
-        ballot = replace(recast, votes=together([votes[: len(cuts)] for votes in found]))
-        judged = [votes[wanted.index(_JUDGED_CUT)] for votes in found]
-        middle = _middle(recast)
-        if other in cuts:
-            judged += [found[place][wanted.index(other)] for place in middle]
-        else:
-            judged += together(ensemble.vote([recast.graphs[place] for place in middle], [other]))
-        labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
-        strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed, gaps)
-        cut_family = replace(family, ensemble=ensemble, ballot=ballot)
-        ways.append(Way(cut_family, agreement(judged), strength, labels, samples, gaps))
-    near = next((way for way in ways if way.name == "near"), None)
-    if near is not None and gaps is not None:  # a table
+def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, every: bool = False) -> list[Way]:
+    """Every family cut into K clusters, with its scores on the samples X, best first.
+
+    Agreements are asked for first, then strengths in their order, as long as one could lead: all with `every`.
+    """
+    measured = partial(Way, strength=None, labels=_NOBODY, yardsticks=yardsticks(X), gaps=gaps_of(X, recipe.seed))
+    begun = [measured(*_begin(family, X, recipe)) for family in families]
+    if begun and begun[0].gaps is not None:  # a table
         suited = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
-        ways += [_way_of_model(name, near.family, X, samples, gaps) for name in suited]
-    return sorted(ways, key=lambda way: -way.score)
+        near = [way.family for way in begun if way.name == "near"]
+        begun += [measured(*_with_model(name, family, X)) for family in near for name in suited]
+    ways: list[Way] = []
+    for way in sorted(begun, key=_falling):
+        ways.append(_with_strength(way, recipe) if every or not ways or way.score > ways[0].score else way)
+        ways.sort(key=_falling)
+    return ways
+
+
+def _falling(way: Way) -> float:
+    return -way.score
+
+
+def _begin(family: Family, X: FloatArray, recipe: Recipe) -> tuple[Family, float]:
+    """The family with those votes that the judge compares, and how far they agree."""
+    ensemble = replace(family.ensemble, recipe=recipe.for_views(family.views))
+    family = replace(family, ensemble=ensemble, ballot=with_links_of(ensemble, family.ballot))
+    if family.name in MODELS:
+        return _with_model(family.name, family, X)
+    graphs, middle = family.ballot.graphs, _middle(family.ballot)
+    other = _JUDGED_SPECTRAL if len(X) <= MODULARITY_FROM else _JUDGED_FINER
+    known = [{_JUDGED_CUT: vote} for vote in together(ensemble.vote(graphs, [_JUDGED_CUT]))]
+    others = together(ensemble.vote([graphs[place] for place in middle], [other]))
+    for place, vote in zip(middle, others, strict=True):
+        known[place][other] = vote
+    return replace(family, known=known), agreement([*(made[_JUDGED_CUT] for made in known), *others])
+
+
+def _with_strength(way: Way, recipe: Recipe) -> Way:
+    """The consensus of a way, with its strength."""
+    family = way.family
+    ballot = family.ballot if family.ballot.votes else replace(family.ballot, votes=_all_votes(family, recipe.cuts))
+    found = consensus(ballot, recipe.n_clusters, family.ensemble.evidence, recipe.seed)
+    strength = strength_of(way.yardsticks, found.labels, recipe.n_clusters, recipe.seed, way.gaps)
+    family = replace(family, ballot=replace(ballot, labeling=found))
+    return replace(way, family=family, strength=strength, labels=found.labels)
+
+
+def _all_votes(family: Family, cuts: Sequence[Cut]) -> list[IntArray]:
+    """Graph by graph, the votes of all cuts: those that the judge compared are not cut again."""
+    known = [dict(made) for made in family.known]
+    places_by_left: dict[tuple[Cut, ...], list[int]] = {}
+    for place, made in enumerate(known):
+        places_by_left.setdefault(tuple(cut for cut in cuts if cut not in made), []).append(place)
+    for left, places in places_by_left.items():
+        found = family.ensemble.vote([family.ballot.graphs[place] for place in places], left)
+        for place, votes in zip(places, found, strict=True):
+            known[place].update(zip(left, votes, strict=True))
+    return [made[cut] for made in known for cut in cuts]
+
+
+def with_links_of(ensemble: Ensemble, ballot: Ballot) -> Ballot:
+    """A ballot of members with one setting, with the links of an ensemble, before any cut."""
+    each, turns = ensemble.members_a_look(), ensemble.recipe.links
+    links = [turns[place % each % len(turns)] for place in range(len(ballot.members))]
+    members = [replace(member, n_links=count) for member, count in zip(ballot.members, links, strict=True)]
+    graphs = ballot.graphs if members == ballot.members else ensemble.graphs_of(members, ballot.solutions)
+    return Ballot(members, ballot.solutions, graphs, [])
 
 
 def votes_of_model(name: str, X: FloatArray, rows: FloatArray, n_clusters: int, seed: int) -> list[IntArray]:
@@ -332,14 +386,11 @@ def votes_of_model(name: str, X: FloatArray, rows: FloatArray, n_clusters: int, 
     return mixture_votes(X, n_clusters, name, seed)
 
 
-def _way_of_model(name: str, family: Family, X: FloatArray, samples: list[FloatArray], gaps: Clouds | None) -> Way:
-    """The samples as a family sees them, with the votes of a model."""
+def _with_model(name: str, family: Family, X: FloatArray) -> tuple[Family, float]:
+    """The samples as a family sees them, with the votes of a model, and how far they agree."""
     recipe = family.ensemble.recipe
     votes = votes_of_model(name, X, family.ensemble.looks[0].prepared.X, recipe.n_clusters, recipe.seed)
-    ensemble, ballot = voting(family.ensemble, family.ballot, votes)
-    labels = consensus(ballot, recipe.n_clusters, ensemble.evidence, recipe.seed).labels
-    strength = strength_of(samples, labels, recipe.n_clusters, recipe.seed, gaps)
-    return Way(Family(name, family.views, ensemble, ballot), agreement(votes), strength, labels, samples, gaps)
+    return Family(name, family.views, *voting(family.ensemble, family.ballot, votes)), agreement(votes)
 
 
 def _middle(ballot: Ballot) -> list[int]:

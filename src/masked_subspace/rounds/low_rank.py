@@ -18,9 +18,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import eigenpairs, eigenvalues, largest_eigenpairs, leading_eigenpairs
 from masked_subspace._common.progress import Events
-from masked_subspace._common.rows import drawn_by_content, products_of, unit_rows
+from masked_subspace._common.rows import (
+    drawn_by_content,
+    eigenpairs,
+    eigenvalues,
+    largest_eigenpairs,
+    leading_eigenpairs,
+    products_of,
+    unit_rows,
+)
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import FloatArray
 from masked_subspace.label.agreement import agreement_with

@@ -21,7 +21,7 @@ from masked_subspace._common.rows import content_order, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.parallel.engine import limited_threads
-from masked_subspace.rounds.ensemble import Ballot, Ensemble
+from masked_subspace.rounds.recursion import Ballot, Ensemble
 
 # Which covariance each family has, in scikit-learn's words.
 MIXTURES: dict[str, str] = {"mixture": "full", "shared-mixture": "tied"}

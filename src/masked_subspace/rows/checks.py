@@ -21,11 +21,12 @@ import numpy.typing as npt
 from scipy.sparse import csr_array, issparse, sparray, spmatrix
 from sklearn.utils.validation import validate_data
 
-from masked_subspace._common.rows import is_dask_array, row_blocks, rows_in_file
+from masked_subspace._common.rows import row_blocks
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import Array, DType, FloatArray, IntArray, KeyArray, MatrixLike
 from masked_subspace.label.labeler import bounds_of
+from masked_subspace.parallel.engine import is_dask_array, rows_in_file
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

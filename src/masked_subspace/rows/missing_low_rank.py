@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import BoolArray, FloatArray
 
 # Most directions; λ falls by this factor, at most so often; repetitions for one λ, and the change that ends them.

@@ -17,17 +17,16 @@ from typing import Any
 
 import numpy as np
 
-from masked_subspace._common.eigen import fixed_signs
-from masked_subspace._common.rows import content_direction, rows_of_a_block, to_unit_length
+from masked_subspace._common.rows import content_direction, fixed_signs, rows_of_a_block, to_unit_length
 from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, Rotation
 from masked_subspace._common.sparse.row_space import RowSpace
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, Record
-from masked_subspace.rows.preparation import Preparation, View
+from masked_subspace.rows.preparation import Preparation, View, triangular_root
 
 # Leading directions of a whitened view of implicit rows: 500 of 20,000 rows are 40 MB in float32.
 IMPLICIT_DIRECTIONS = 500
-# As in `whitening_rotation`: directions below this share of the first are dropped.
+# As in `evening_rotation`: directions below this share of the first are dropped.
 _SMALLEST = 1e-4
 
 
@@ -83,7 +82,7 @@ class SparsePreparation(Preparation):
 
 def directions_kept(X: SparseSamples, views: Iterable[View]) -> Record:
     """How many leading directions whitened views of these samples keep, as part of a record; {} where they keep all."""
-    whitened = not X.in_coordinates and any(view.whitening > 0 for view in views)
+    whitened = not X.in_coordinates and any(view.turns for view in views)
     return {"directions": IMPLICIT_DIRECTIONS} if whitened and min(X.shape) > IMPLICIT_DIRECTIONS else {}
 
 
@@ -96,7 +95,15 @@ def learn_sparse(X: SparseSamples, view: View, *, normalize: bool, directions: i
     if entries.in_coordinates:
         space = entries.row_space
         rest = replace(view, root=False, standardize=False)
-        in_space = Preparation.learn(entries.coordinates_in(space), rest, normalize=normalize, directions=directions)
+        coordinates = entries.coordinates_in(space)
+        # Of a ridge view the root is that of the features, or eigenvectors where these are more than the samples.
+        most = directions if view.ridge == 0 else coordinates.shape[1] + 1
+        in_space = Preparation.learn(coordinates, rest, normalize=normalize, directions=most)
+        n_used = len(np.unique(entries.matrix.indices)) + view.lift
+        if view.ridge > 0 and n_used <= len(coordinates):
+            prepared = replace(in_space, rotation=None).apply(coordinates)
+            rotation = _root_of_features(space, prepared, view).astype(coordinates.dtype)
+            return replace(learnt, space=space, in_space=replace(in_space, rotation=rotation))
         if in_space.rotation is None:
             return replace(learnt, space=space, in_space=in_space, mirror=_mirror(space, lift=view.lift))
         signs = _signs_in_features(space, in_space.rotation, lift=view.lift).astype(in_space.rotation.dtype)
@@ -105,12 +112,27 @@ def learn_sparse(X: SparseSamples, view: View, *, normalize: bool, directions: i
     if view.lift:
         lengths = ImplicitRows.of(entries.matrix, learnt.mean, 0.0).squared_lengths
         learnt = replace(learnt, constant=view.constant * (float(np.sqrt(lengths.mean())) or 1.0))
-    if view.whitening > 0:
+    if view.turns:
         most = IMPLICIT_DIRECTIONS if directions is None else directions
-        found = LeadingDirections.of(learnt._implicit(entries), most)
+        rows = learnt._implicit(entries)
+        found = LeadingDirections.of(rows, most)
         found = found.without(found.values <= _SMALLEST * found.values[0])
-        learnt = replace(learnt, leading=found.rotation(view.whitening))
+        mean = float(rows.squared_lengths.sum()) / min(rows.shape)
+        learnt = replace(learnt, leading=found.rotation(view.scales(found.values**2, mean)))
     return learnt
+
+
+def _root_of_features(space: RowSpace, rows: FloatArray, view: View) -> FloatArray:
+    """What takes prepared coordinates to the rows that the array's own root gives (`evening_rotation`)."""
+    to_features = space.in_features(np.eye(space.directions.shape[1] + 1))
+    if view.lift:
+        to_features = np.block([[to_features, np.zeros((len(to_features), 1))], [np.zeros(to_features.shape[1]), 1.0]])
+    products = to_features @ (rows.T.astype(np.float64) @ rows) @ to_features.T
+    energy = np.diagonal(products)
+    used = np.flatnonzero(energy > np.finfo(np.float64).eps * energy.max())
+    mean = float(energy.sum()) / max(1, min(len(rows), len(to_features)))
+    root: FloatArray = to_features[used].T @ triangular_root(products[np.ix_(used, used)], view.ridge * mean)
+    return root
 
 
 def _mirror(space: RowSpace, *, lift: bool) -> FloatArray | None:

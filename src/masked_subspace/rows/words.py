@@ -18,8 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from masked_subspace._common.eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
-from masked_subspace._common.rows import rows_of_a_block, to_unit_length
+from masked_subspace._common.rows import (
+    eigenpairs,
+    leading_eigenpairs_of_products,
+    rows_of_a_block,
+    to_unit_length,
+    with_fixed_signs,
+)
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MatrixLike
 from masked_subspace.rows.preparation import Preparation, View

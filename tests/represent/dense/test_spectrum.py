@@ -31,6 +31,24 @@ def test_only_the_rank_is_kept():
     assert not spectrum.right_vectors[[3, 7]].any()
 
 
+@pytest.mark.parametrize("shape", [(20, 12), (12, 20)])
+@pytest.mark.parametrize(("dtype", "kept"), [(np.float64, 6), (np.float32, 4)])
+def test_small_directions_count_until_rounding_explains_them(shape, dtype, kept):
+    """In float64 down to 1e-14 of the first eigenvalue, in float32 to 1e-9: rounding of the rows is 1e-15 there."""
+    rng = np.random.default_rng(0)
+    values = np.array([1.0, 1e-3, 2e-7, 4e-9, 2.5e-10, 1e-12, 1e-16])
+    U, V = (np.linalg.qr(rng.normal(size=(size, 7)))[0] for size in shape)
+    X = (U * np.sqrt(values) @ V.T).astype(dtype)
+    spectrum = Spectrum.of(X)
+    assert spectrum.rank == kept
+    np.testing.assert_allclose(spectrum.values, values[:kept], rtol=2e-2)
+    np.testing.assert_allclose(np.abs(np.sum(spectrum.vectors * U[:, :kept], axis=0)), 1, atol=1e-2)
+    np.testing.assert_allclose(np.abs(np.sum(spectrum.right_vectors * V[:, :kept], axis=0)), 1, atol=1e-2)
+    if dtype == np.float32:
+        # What float32 cannot decide is decided with all of them.
+        assert spectrum.double.rank > kept
+
+
 def test_inverse_through_the_spectrum():
     X = np.random.default_rng(2).normal(size=(15, 6))
     spectrum, mu = Spectrum.of(X), 0.3

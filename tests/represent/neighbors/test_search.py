@@ -7,7 +7,7 @@ import pytest
 
 from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
-from masked_subspace.represent.neighbors.search import find_candidates, nearest_in
+from masked_subspace.represent.neighbors.search import find_candidates, nearest_in, read_unit_rows
 
 
 def subspace_rows(
@@ -154,3 +154,21 @@ def test_wrong_arguments_are_named(arguments: dict, words: str) -> None:
 def test_a_vector_is_refused() -> None:
     with pytest.raises(ValueError, match="X has 1 dimensions"):
         find_candidates(np.ones(10), 3)
+
+
+def test_a_pair_of_a_sample_with_itself_adds_nothing() -> None:
+    lists = np.array([[1, 2], [2, 0], [0, 1]], dtype=np.int32)
+    np.testing.assert_array_equal(with_links(lists, [[0, 0], [2, 2]]), lists)
+    np.testing.assert_array_equal(with_links(lists, [[0, 0], [0, 2]]), [[2, 1], [2, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("exponent", [-1000, -300, -100, -66, -62, -49, -40, 40, 49, 62, 100, 1000])
+def test_unit_rows_do_not_depend_on_the_unit(exponent: int) -> None:
+    """A power of two rounds nothing; float32 and its squares end at 2⁻¹²⁶ and 2¹²⁸."""
+    X = np.random.default_rng(0).standard_normal((20, 6))
+    X[3] = 0
+    X[:, 5] *= 2.0**-10
+    unit = read_unit_rows(X, 0, 20)
+    np.testing.assert_allclose(np.delete(np.linalg.norm(unit, axis=1), 3), 1, rtol=1e-6)
+    np.testing.assert_array_equal(read_unit_rows(X * 2.0**exponent, 0, 20), unit)
+    assert not unit[3].any()

@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import eigenpairs, leading_eigenpairs_of_products, with_fixed_signs
-from masked_subspace._common.rows import rows_of_a_block
+from masked_subspace._common.rows import eigenpairs, leading_eigenpairs_of_products, rows_of_a_block, with_fixed_signs
 from masked_subspace._common.sparse.kernels import Factors, product_tile, products_among, products_with
 from masked_subspace._common.types import Array, BoolArray, DType, FloatArray, IndexArray, IntArray, Number
 
@@ -219,13 +218,13 @@ class LeadingDirections:
         """U S: where the rows lie along their leading directions."""
         return self._times(self.vectors) if self.by_features else self.vectors * self.values
 
-    def rotation(self, power: float) -> Rotation:
-        """V S^-power, for rows that are not centred anew."""
+    def rotation(self, scales: FloatArray | float = 1.0) -> Rotation:
+        """V diag(scales), for rows that are not centred anew."""
         values = np.maximum(self.values, np.finfo(np.float64).tiny)
         if self.by_features:
-            return Rotation(None, self.vectors * values**-power)
+            return Rotation(None, self.vectors * scales)
         # V = rowsᵀ U S⁻¹; where features are very many, the rows are kept instead.
-        weights = self.vectors * values ** (-1 - power)
+        weights = self.vectors * (scales / values)
         if self.rows.shape[1] * len(values) > _MOST_NUMBERS:
             return Rotation(self.rows, weights)
         return Rotation(None, self.rows.transposed_times(weights))

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import eigenpairs
-from masked_subspace._common.rows import rows_of_a_block
+from masked_subspace._common.rows import eigenpairs, rows_of_a_block
 from masked_subspace._common.types import DType, FloatArray
 
 # Beyond it the eigendecomposition takes hours and the coordinates gigabytes.

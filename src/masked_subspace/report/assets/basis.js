@@ -113,7 +113,7 @@ function describe(sample, run) {
   return parts.join(', ');
 }
 function described(sample, run) {
-  const next = run.clusters.length > 1 ? `, next ${run.clusters[run.following[sample]]}` : '';
+  const next = run.following[sample] !== run.of[sample] ? `, next ${run.clusters[run.following[sample]]}` : '';
   return `${describe(sample, run)}${next}, certainty ${sureText(run, sample)}`;
 }
 

@@ -1,6 +1,6 @@
 // Curves over rounds and iterations as SVG.
 function curve(title, values, unit) {
-  const [width, height, left, bottom, top] = [320, 150, 46, 22, 8];
+  const [width, height, left, bottom, top] = [320, 150, 56, 22, 8];
   const finite = values.filter((v) => v !== null);
   let [low, high] = [Math.min(...finite), Math.max(...finite)];
   const logarithmic = low > 0 && high / low > 50;

@@ -8,14 +8,21 @@ function drawSizes(run) {
       if (!count) return;
       const piece = make('i', { title: run.confusion ? `${data.classes.names[c]}: ${count}` : null });
       piece.style.width = `${100 * count / largest}%`;
-      piece.style.background = run.confusion ? classLook(c)[0] : run.looks[k][0];
+      piece.style.background = run.confusion ? classFill(c) : run.looks[k][0];
       track.append(piece);
     });
     return [make('span', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k)), track, make('span', { class: 'count' }, String(size))];
   });
-  const key = run.confusion && data.classes.names.length <= 24
-    ? [make('ul', { class: 'legend plain' }, ...data.classes.names.map((name, c) => make('li', {}, swatch([classLook(c)[0], 'square']), name)))] : [];
+  const key = run.confusion && data.classes.names.length <= 56 ? [classKey()] : [];
   $('sizes').replaceChildren(make('h3', {}, run.confusion ? 'Sizes, divided by known class' : 'Sizes'), ...key, make('div', { class: 'bars' }, ...bars));
+}
+
+function classKey() {
+  return make('ul', { class: 'legend plain' }, ...data.classes.names.map((name, c) => {
+    const patch = make('span', { class: 'patch', 'aria-hidden': 'true' });
+    patch.style.background = classFill(c);
+    return make('li', { title: name }, patch, name);
+  }));
 }
 
 function drawProfiles(run) {

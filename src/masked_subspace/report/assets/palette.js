@@ -26,3 +26,11 @@ function swatch([colour, shape]) {
 }
 
 const classLook = (c) => data.classes.looks[c];
+
+// Bars have no shape, so classes that share a colour differ by stripes.
+const stripe = (angle) => `repeating-linear-gradient(${angle}deg, #fffc 0 1.5px, transparent 0 5px)`;
+const stripes = { square: stripe(45), triangle: stripe(-45), diamond: stripe(0), cross: `${stripe(45)}, ${stripe(-45)}`, down: stripe(90), plus: `${stripe(0)}, ${stripe(90)}` };
+function classFill(c) {
+  const [colour, shape] = classLook(c);
+  return shape === 'circle' ? colour : `${stripes[shape]}, ${colour}`;
+}

@@ -31,7 +31,7 @@ function scoreCurves(records, taken) {
   const sorted = [...records].sort((a, b) => a.n_clusters - b.n_clusters);
   const keys = [...new Set(sorted.flatMap(Object.keys))].filter((key) => key !== 'n_clusters' && sorted.filter((one) => typeof one[key] === 'number').length > 1);
   return keys.map((key) => {
-    const [width, height, left, bottom, top] = [320, 160, 46, 34, 12];
+    const [width, height, left, bottom, top] = [320, 160, 56, 34, 12];
     const points = sorted.filter((one) => typeof one[key] === 'number').map((one) => [one.n_clusters, one[key]]);
     const [x0, x1] = [points[0][0], points[points.length - 1][0]];
     const [low, high] = [Math.min(...points.map((p) => p[1])), Math.max(...points.map((p) => p[1]))];

@@ -38,7 +38,7 @@ const sampleTable = (() => {
   let at = 0;
   const columns = () => [
     ['row', (s) => s], ['sample', nameOf], ['cluster', (s) => run.clusters[run.of[s]]],
-    ['next', (s) => (run.clusters.length > 1 ? run.clusters[run.following[s]] : null)], ['certainty', (s) => run.sure[s] / 255],
+    ['next', (s) => (run.following[s] !== run.of[s] ? run.clusters[run.following[s]] : null)], ['certainty', (s) => run.sure[s] / 255],
     ...(classOf ? [['class', (s) => data.classes.names[classOf[s]]]] : []),
   ];
   let sorted = ['certainty', true];

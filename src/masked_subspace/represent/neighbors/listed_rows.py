@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.eigen import largest_eigenpairs
-from masked_subspace._common.rows import block_ranges
+from masked_subspace._common.rows import block_ranges, largest_eigenpairs
 from masked_subspace._common.types import Array, IndexArray, RandomSeed
 from masked_subspace.parallel.engine import ordered_map
 from masked_subspace.represent.neighbors.list_sizes import list_numbers

@@ -13,10 +13,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.rows import block_ranges, check_rows, is_dask_array, read_rows, rows_in_file
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.types import Array, IndexArray, IntArray, KeyArray, RandomSeed
-from masked_subspace.parallel.engine import Engine, ordered_map
+from masked_subspace.parallel.engine import Engine, check_rows, is_dask_array, ordered_map, read_rows, rows_in_file
 from masked_subspace.represent.neighbors.kernels import (
     Bits,
     bits_of,

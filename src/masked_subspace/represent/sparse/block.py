@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit
 from scipy.sparse import csr_array
 
-from masked_subspace._common.eigen import eigenpairs
+from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import BoolArray, FloatArray, IndexArray
 from masked_subspace.masks.base import HardMask, SoftMask

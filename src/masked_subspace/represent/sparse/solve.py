@@ -14,11 +14,11 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from masked_subspace._common.compilation import compile_once
-from masked_subspace._common.rows import block_ranges, check_rows, float_dtype, is_dask_array, rows_in_file
+from masked_subspace._common.rows import block_ranges
 from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import Array, DType, FloatArray, IndexArray, Number
 from masked_subspace.masks.base import HardMask, SoftMask
-from masked_subspace.parallel.engine import Engine, active_engine
+from masked_subspace.parallel.engine import Engine, active_engine, check_rows, float_dtype, is_dask_array, rows_in_file
 from masked_subspace.represent.affine import onto_affine
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.neighbors.implicit import nearest_implicit

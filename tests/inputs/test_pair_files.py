@@ -1,0 +1,56 @@
+"""What a file says of pairs, and how many of them a clustering keeps."""
+
+import numpy as np
+import pytest
+
+from masked_subspace.inputs import GivenPairs, InputError, Samples, read_pairs
+
+MUST, CANNOT = np.array([[0, 1], [1, 2], [3, 4]]), np.array([[0, 3], [1, 4]])
+
+
+def test_pairs_that_a_clustering_keeps_are_counted_by_kind():
+    pairs = GivenPairs(MUST, CANNOT)
+    assert pairs.kept_by(np.array([0, 0, 0, 1, 1])) == (3, 2)
+    assert pairs.kept_by(np.array([0, 0, 1, 2, 0])) == (1, 1)
+    assert pairs.kept_by(np.zeros(5)) == (3, 0)
+    assert pairs.kept_by(np.arange(5)) == (0, 2)
+
+
+def test_a_kind_that_nobody_gave_is_no_argument_of_fit():
+    none = np.empty((0, 2), dtype=np.int64)
+    assert set(GivenPairs(MUST, CANNOT).fit_arguments()) == {"must_link", "cannot_link"}
+    assert list(GivenPairs(none, CANNOT).fit_arguments()) == ["cannot_link"]
+    assert GivenPairs(none, none).fit_arguments() == {}
+
+
+@pytest.mark.parametrize("word", ["must", "MUST-LINK", " same ", "together", "1", "+1", "true"])
+def test_every_word_for_together(tmp_path, word):
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"2,0,{word}\n1,2,cannot\n0,2,{word}\n")
+    found = read_pairs(path, Samples(np.zeros((3, 2))))
+    assert found.must_link.tolist() == [[0, 2]]  # the smaller row first, said twice and kept once
+    assert found.cannot_link.tolist() == [[1, 2]]
+    assert found.repeated == 1
+
+
+@pytest.mark.parametrize("word", ["cannot", "Cannot_Link", "different", "apart", "0", "-1", "false"])
+def test_every_word_for_apart(tmp_path, word):
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"first,second,kind\na,b,{word}\n")
+    found = read_pairs(path, Samples(np.zeros((3, 2)), names=("a", "b", "c")))
+    assert (found.must_link.tolist(), found.cannot_link.tolist(), found.repeated) == ([], [[0, 1]], 0)
+
+
+def test_rows_that_were_left_out_keep_their_numbers_in_the_file(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("4,7,must\n")
+    assert read_pairs(path, Samples(np.zeros((3, 2)), rows=(2, 4, 7))).must_link.tolist() == [[1, 2]]
+    with pytest.raises(InputError, match="line 1"):
+        read_pairs(path, Samples(np.zeros((3, 2)), rows=(2, 4, 8)))
+
+
+def test_lines_that_contradict_each_other_are_both_named(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("0,1,must\n\n1,0,cannot\n")
+    with pytest.raises(InputError, match="lines 1 and 3 say opposite things"):
+        read_pairs(path, Samples(np.zeros((3, 2))))
