@@ -157,3 +157,41 @@ def test_the_partition_that_was_found_freely_is_one_of_the_starts():
     right, above = (rows[:, 0] > 0).astype(np.int32), (rows[:, 1] > 0).astype(np.int32)
     np.testing.assert_array_equal(cluster_rows_from_anchors(rows, 1 - right, 2, anchors, seed=0), right)
     np.testing.assert_array_equal(cluster_rows_from_anchors(rows, above, 2, anchors, seed=0), above)
+
+
+def repeated_rows(n=400, different=50, seed=2):
+    """Rows of which most stand there several times, and every row once with its number of copies."""
+    rng = np.random.default_rng(seed)
+    some = rng.normal(size=(different, 3))
+    place = np.concatenate([rng.permutation(different), rng.integers(different, size=n - different)])
+    return some[place], some[place[:different]], np.bincount(place)[place[:different]].astype(float)
+
+
+def test_equal_rows_are_one_row_of_that_weight():
+    rows, once, weights = repeated_rows()
+    peer = KMeans(7, n_init=20, random_state=4).fit(once, sample_weight=weights)
+    labels = cluster_rows(rows, 7, seed=4)
+    np.testing.assert_array_equal(labels[:50], peer.labels_)
+    for row, label in zip(rows, labels, strict=True):
+        assert label == labels[:50][(once == row).all(axis=1)][0]
+
+
+def test_the_centres_of_weighted_rows_are_those_that_scikit_learn_draws():
+    _, once, weights = repeated_rows()
+    rows = once - np.average(once, axis=0, weights=weights)
+    ours = spread_centres(rows, 9, 1, np.random.RandomState(6), weights)[0]
+    _, theirs = kmeans_plusplus(rows, 9, sample_weight=weights, random_state=6)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_many_rows_with_few_different_ones_are_clustered_whole(monkeypatch):
+    rows, once, weights = repeated_rows()
+    expected = cluster_rows(rows, 7, seed=4)
+    monkeypatch.setattr(kmeans, "_SMALL", 60)
+    np.testing.assert_array_equal(cluster_rows(rows, 7, seed=4), expected)
+    monkeypatch.setattr(kmeans, "_SMALL", 40)
+    monkeypatch.setattr(kmeans, "_SAMPLE", 400)
+    monkeypatch.setattr(kmeans, "_SAMPLE_A_CLUSTER", 1)
+    of_sample = cluster_rows(rows, 7, seed=4)
+    centres = np.array([rows[of_sample == k].mean(axis=0) for k in range(7)])
+    np.testing.assert_array_equal(((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1), of_sample)

@@ -82,3 +82,22 @@ def test_rows_as_far_from_two_centres_go_to_the_first_however_the_rows_are_turne
         # The least difference that counts is far below any that means something.
         (near,) = all_of_starts(turned - 1e-8 * turn[0], (turned)[None, [0, 9, 22]])
         assert near.labels[18:22].tolist() == [1] * 4
+
+
+def test_weights_are_those_of_scikit_learn():
+    rng = np.random.default_rng(5)
+    rows, weights = rng.normal(size=(120, 3)), rng.integers(1, 30, size=120).astype(float)
+    starts = starts_of(rows, 5, 6)
+    for found, centres in zip(all_of_starts(rows, starts, weights), starts, strict=True):
+        peer = KMeans(6, init=centres, n_init=1).fit(rows, sample_weight=weights)
+        np.testing.assert_array_equal(found.labels, peer.labels_)
+        np.testing.assert_allclose(found.centres, peer.cluster_centers_, atol=1e-12)
+        assert found.inertia == pytest.approx(peer.inertia_)
+
+
+def test_an_empty_cluster_takes_a_row_with_its_weight():
+    rows, weights = np.array([[0.0], [1], [4]]), np.array([5.0, 3, 2])
+    (found,) = all_of_starts(rows, np.array([[[0.0], [100]]]), weights)
+    assert found.labels.tolist() == [0, 0, 1]
+    np.testing.assert_allclose(found.centres, [[3 / 8], [4]])
+    assert found.inertia == pytest.approx(5 * (3 / 8) ** 2 + 3 * (5 / 8) ** 2)

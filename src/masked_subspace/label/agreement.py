@@ -45,20 +45,26 @@ def membership(labelings: Sequence[IntArray]) -> csr_array:
 
 
 def consensus_embedding(labelings: Sequence[IntArray], n_clusters: int) -> FloatArray:
-    """Unit rows whose distances say how often two samples were put together."""
-    H = membership(labelings)
+    """Unit rows whose distances say how often two samples were put together.
+
+    Samples on which all labelings agree, most of them, have one row: a row a of A that stands there w times is the row
+    √w a once in any product.
+    """
+    each, place, count = np.unique(np.stack(labelings, axis=1), axis=0, return_inverse=True, return_counts=True)
+    H = membership(list(each.T))
     scale = 1 / np.sqrt(len(labelings))
-    degree = H @ np.asarray(H.sum(axis=0)).ravel() * scale**2
-    A = csr_array(H.multiply((scale / np.sqrt(degree))[:, None]))
-    # The smaller of the two products: many votes with many clusters have more columns than there are samples.
+    degree = H @ (H.T @ count) * scale**2
+    often = np.sqrt(count)
+    A = csr_array(H.multiply((often * scale / np.sqrt(degree))[:, None]))
+    # The smaller of the two products: many votes with many clusters have more columns than there are different samples.
     few_samples = A.shape[0] < A.shape[1]
     values, found = eigenpairs((A @ A.T if few_samples else A.T @ A).toarray())
     wanted = min(vectors_to_weigh(n_clusters), len(values))
     values, found = values[::-1][:wanted], found[:, ::-1][:, :wanted]
     kept = values > 1e-10
     values, found = values[kept], found[:, kept]
-    vectors = found if few_samples else (A @ found) / np.sqrt(values)
-    return unit_rows(weighted(vectors, values, n_clusters))
+    vectors = (found if few_samples else (A @ found) / np.sqrt(values)) / often[:, None]
+    return unit_rows(weighted(vectors, values, n_clusters))[place.ravel()]
 
 
 def _mean_agreement(labels: IntArray, labelings: Sequence[IntArray], n_clusters: int) -> FloatArray:

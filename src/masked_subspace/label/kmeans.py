@@ -9,6 +9,8 @@ Lloyd's iterations of all restarts go together, too: the distances to the centre
 and a restart leaves when it has converged. Each stops where scikit-learn's `KMeans` does, and an empty cluster is
 filled as there, so the labels are the same; what is saved is the work around every single restart, which is most of it
 on a thousand rows.
+
+Rows that are equal count as one row of that weight: samples on which all votes agree, most of them, have equal rows.
 """
 
 from __future__ import annotations
@@ -54,25 +56,31 @@ def cluster_rows(
     """
     if n_clusters == 1:
         return np.zeros(len(rows), dtype=np.int32)
-    small = len(rows) <= _SMALL
-    rows = _distinct_enough(rows.astype(np.float64) if small else rows, n_clusters, seed)
+    distinct, weights, place = _distinct_rows(rows)
+    if len(distinct) < n_clusters:
+        distinct, weights, place = _moved_apart(rows, seed), None, np.arange(len(rows))
+    small = len(distinct) <= _SMALL
     # On small data OpenMP's waiting costs more than it gives, and on a busy machine very much more.
     with limited_threads(1 if small else n_threads):
         if small:
-            return _restarted(rows, n_clusters, n_init or RESTARTS, seed).labels
+            distinct = distinct.astype(np.float64)
+            return _restarted(distinct, n_clusters, n_init or RESTARTS, seed, weights).labels[place]
         from sklearn.cluster import KMeans
 
         centres = _best_of_sample(rows, n_clusters, seed, n_init or RESTARTS_ON_SAMPLE)
-        labels: IntArray = KMeans(n_clusters, init=centres, n_init=1).fit(rows).labels_.astype(np.int32)
+        best = KMeans(n_clusters, init=centres, n_init=1).fit(distinct, sample_weight=weights)
+    labels: IntArray = best.labels_.astype(np.int32)[place]
     return labels
 
 
-def _restarted(rows: FloatArray, n_clusters: int, n_init: int, seed: int) -> Clusters:
+def _restarted(
+    rows: FloatArray, n_clusters: int, n_init: int, seed: int, weights: FloatArray | None = None
+) -> Clusters:
     """The best of `KMeans(n_clusters, n_init=n_init, random_state=seed)`, whose work is on centred rows."""
-    mean = rows.mean(axis=0)
+    mean = np.average(rows, axis=0, weights=weights)
     centred = rows - mean
-    starts = spread_centres(centred, n_clusters, n_init, np.random.RandomState(seed))
-    best = best_of_starts(centred, centred[starts])
+    starts = spread_centres(centred, n_clusters, n_init, np.random.RandomState(seed), weights)
+    best = best_of_starts(centred, centred[starts], weights)
     return best._replace(centres=best.centres + mean)
 
 
@@ -84,15 +92,28 @@ def _best_of_sample(rows: FloatArray, n_clusters: int, seed: int, n_init: int) -
     return centres
 
 
-def _distinct_enough(rows: FloatArray, n_clusters: int, seed: int) -> FloatArray:
-    """Rows moved apart by 1e-4 of their length if fewer than K differ, so that K clusters always exist.
+def _distinct_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray | None, IndexArray]:
+    """Every row once, in the order in which they first appear, how often each stands there (None: all once), and which
+    of them each row is."""
+    everyone = np.arange(len(rows))
+    if len(np.unique(rows[:, 0])) == len(rows):
+        return rows, None, everyone
+    whole = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, first, code, count = np.unique(whole, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) == len(rows):
+        return rows, None, everyone
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return rows[first[order]], count[order].astype(np.float64), rank[code]
+
+
+def _moved_apart(rows: FloatArray, seed: int) -> FloatArray:
+    """Rows of which fewer than K differ, moved apart by 1e-4 of their length, so that K clusters always exist.
 
     That is below any distance that means something, and its square is above `_TIE`: copies must not count as equally
     far from two centres.
     """
-    head = rows[: 50 * n_clusters]
-    if len(np.unique(head, axis=0)) >= n_clusters or len(np.unique(rows, axis=0)) >= n_clusters:
-        return rows
     length = float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0
     noise = np.random.default_rng(seed).standard_normal(rows.shape)
     return rows + (1e-4 * length * noise).astype(rows.dtype)
@@ -211,39 +232,48 @@ def squared_distances(rows: FloatArray, centres: FloatArray) -> FloatArray:
     return distances
 
 
-def spread_centres(rows: FloatArray, n_clusters: int, n_init: int, random_state: np.random.RandomState) -> IntArray:
+def spread_centres(
+    rows: FloatArray,
+    n_clusters: int,
+    n_init: int,
+    random_state: np.random.RandomState,
+    weights: FloatArray | None = None,
+) -> IntArray:
     """Which rows are the centres of each restart (restarts × K).
 
     The first of a restart is any row; each further one is the best of 2 + ln K drawn in proportion to the squared
     distance to the centres before it.
     """
     n_rows, n_trials = len(rows), 2 + int(np.log(n_clusters))
+    weights = np.ones(n_rows) if weights is None else weights
     first = np.empty((n_init, 1), dtype=np.int64)
     draws = np.empty((n_init, n_clusters - 1, n_trials))
     for restart in range(n_init):
-        first[restart] = random_state.choice(n_rows, p=np.full(n_rows, 1 / n_rows))
+        first[restart] = random_state.choice(n_rows, p=weights / weights.sum())
         draws[restart] = random_state.uniform(size=draws.shape[1:])
     squares = np.einsum("ij,ij->i", rows, rows)
     # Squared distance to the centres so far.
     nearest = np.full((n_init, n_rows), np.finfo(rows.dtype).max, dtype=rows.dtype)
-    chosen = [_best_of(first, rows, squares, nearest)]
+    chosen = [_best_of(first, rows, squares, nearest, weights)]
     for k in range(n_clusters - 1):
-        cumulative = np.cumsum(nearest, axis=1)
+        cumulative = np.cumsum(weights * nearest, axis=1)
         tried = [np.searchsorted(line, line[-1] * places) for line, places in zip(cumulative, draws[:, k], strict=True)]
-        chosen.append(_best_of(np.minimum(tried, n_rows - 1), rows, squares, nearest))
+        chosen.append(_best_of(np.minimum(tried, n_rows - 1), rows, squares, nearest, weights))
     return np.stack(chosen, axis=1)
 
 
-def _best_of(tried: IntArray, rows: FloatArray, squares: FloatArray, nearest: FloatArray) -> IntArray:
+def _best_of(
+    tried: IntArray, rows: FloatArray, squares: FloatArray, nearest: FloatArray, weights: FloatArray
+) -> IntArray:
     """For each restart the row in its line of `tried` that brings the most; `nearest` takes it in."""
     inner = (rows[tried.ravel()] @ rows.T).reshape(*tried.shape, len(rows))
     best = np.zeros(len(tried), dtype=np.int64)
-    _take_best(inner, squares, tried, nearest, best)
+    _take_best(inner, squares, tried, nearest, best, weights)
     return np.asarray(tried[np.arange(len(tried)), best])
 
 
 @nb.njit(cache=True, nogil=True, fastmath=True)
-def _take_best(inner, squares, tried, nearest, best):  # type: ignore[no-untyped-def]
+def _take_best(inner, squares, tried, nearest, best, weights):  # type: ignore[no-untyped-def]
     """For each restart the trial that leaves the least Σ of squared distances; `nearest` takes it in.
 
     `inner` is the product of the tried rows and all rows, and is overwritten.
@@ -259,7 +289,7 @@ def _take_best(inner, squares, tried, nearest, best):  # type: ignore[no-untyped
             for i in range(n_rows):
                 distance = max(square + squares[i] - 2 * line[i], 0.0)
                 line[i] = min(own[i], distance)
-                total += line[i]
+                total += weights[i] * line[i]
             if trial == 0 or total < lowest:
                 lowest = total
                 best[restart] = trial
@@ -276,26 +306,28 @@ class Clusters(NamedTuple):
     inertia: float
 
 
-def best_of_starts(rows: FloatArray, starts: FloatArray) -> Clusters:
+def best_of_starts(rows: FloatArray, starts: FloatArray, weights: FloatArray | None = None) -> Clusters:
     """The clusters of least inertia over the starts (restarts × K × columns); of ones as good the first."""
-    best, *others = all_of_starts(rows, starts)
+    best, *others = all_of_starts(rows, starts, weights)
     for one in others:
         if one.inertia < (1 - _ROUNDING) * best.inertia:
             best = one
     return best
 
 
-def all_of_starts(rows: FloatArray, starts: FloatArray) -> list[Clusters]:
+def all_of_starts(rows: FloatArray, starts: FloatArray, weights: FloatArray | None = None) -> list[Clusters]:
     """What every start ends in."""
-    tolerance = _TOLERANCE * float(rows.var(axis=0).mean())
+    mean = np.average(rows, axis=0, weights=weights)
+    tolerance = _TOLERANCE * float(np.average((rows - mean) ** 2, axis=0, weights=weights).mean())
+    weights = np.ones(len(rows)) if weights is None else weights
     centres = starts.copy()
     labels = np.full((len(starts), len(rows)), -1, dtype=np.int32)
     settled = np.zeros(len(starts), dtype=bool)
     active = np.arange(len(starts))
-    tie = _TIE * float(np.einsum("ij,ij->", rows, rows)) / len(rows)
+    tie = _TIE * float(weights @ np.einsum("ij,ij->i", rows, rows)) / float(weights.sum())
     for _ in range(_MOST_ITERATIONS):
-        now, sums, counts = _assigned(rows, centres[active], tie)
-        moved = np.array([_means(rows, *one) for one in zip(now, sums, counts, centres[active], strict=True)])
+        now, sums, mass = _assigned(rows, centres[active], tie, weights)
+        moved = np.array([_means(rows, weights, *one) for one in zip(now, sums, mass, centres[active], strict=True)])
         same = (now == labels[active]).all(axis=1)
         shift = ((moved - centres[active]) ** 2).sum(axis=(1, 2))
         labels[active], centres[active], settled[active] = now, moved, same
@@ -305,33 +337,33 @@ def all_of_starts(rows: FloatArray, starts: FloatArray) -> list[Clusters]:
     late = np.flatnonzero(~settled)
     if len(late):
         # Their centres have moved since: labels are those of the last centres.
-        labels[late] = _assigned(rows, centres[late], tie)[0]
-    inertia = [_inertia(rows, one, own) for one, own in zip(labels, centres, strict=True)]
+        labels[late] = _assigned(rows, centres[late], tie, weights)[0]
+    inertia = [_inertia(rows, weights, one, own) for one, own in zip(labels, centres, strict=True)]
     return [Clusters(*one) for one in zip(labels, centres, inertia, strict=True)]
 
 
 def _assigned(
-    rows: FloatArray, centres: FloatArray, tie: float
-) -> tuple[IndexArray, FloatArray, npt.NDArray[np.int64]]:
+    rows: FloatArray, centres: FloatArray, tie: float, weights: FloatArray
+) -> tuple[IndexArray, FloatArray, FloatArray]:
     """For each restart the nearest centre of every row (the first that is no farther than `tie` beyond it), the sums of
-    the rows of each centre, and their number."""
+    the rows of each centre, and their weight."""
     restarts, n_clusters, width = centres.shape
     flat = centres.reshape(-1, width)
     squares = np.einsum("ij,ij->i", flat, flat)
     labels = np.empty((restarts, len(rows)), dtype=np.int32)
     sums = np.zeros(centres.shape)
-    counts = np.zeros((restarts, n_clusters), dtype=np.int64)
+    mass = np.zeros((restarts, n_clusters))
     for start, stop in block_ranges(len(rows), max(1, _PRODUCTS_AT_ONCE // len(flat))):
         block = rows[start:stop]
-        _take_nearest(block @ flat.T, squares, block, labels[:, start:stop], sums, counts, tie)
-    return labels, sums, counts
+        _take_nearest(block @ flat.T, squares, block, weights[start:stop], labels[:, start:stop], sums, mass, tie)
+    return labels, sums, mass
 
 
 @nb.njit(cache=True, nogil=True)
-def _take_nearest(inner, squares, rows, labels, sums, counts, tie):  # type: ignore[no-untyped-def]
+def _take_nearest(inner, squares, rows, weights, labels, sums, mass, tie):  # type: ignore[no-untyped-def]
     """‖row − centre‖² less ‖row‖² is squares − 2 inner: its least entry names the centre, which takes the row."""
     n, width = rows.shape
-    restarts, n_clusters = counts.shape
+    restarts, n_clusters = mass.shape
     for i in range(n):
         for restart in range(restarts):
             first = restart * n_clusters
@@ -341,31 +373,31 @@ def _take_nearest(inner, squares, rows, labels, sums, counts, tie):  # type: ign
                 if distance < least - tie:
                     best, least = k, distance
             labels[restart, i] = best
-            counts[restart, best] += 1
+            mass[restart, best] += weights[i]
             for column in range(width):
-                sums[restart, best, column] += rows[i, column]
+                sums[restart, best, column] += weights[i] * rows[i, column]
 
 
 def _means(
-    rows: FloatArray, labels: IndexArray, sums: FloatArray, counts: npt.NDArray[np.int64], centres: FloatArray
+    rows: FloatArray, weights: FloatArray, labels: IndexArray, sums: FloatArray, mass: FloatArray, centres: FloatArray
 ) -> FloatArray:
     """New centres. An empty cluster takes the row farthest from its centre; where no row is away from its own, it joins
     the largest."""
-    empty = np.flatnonzero(counts == 0)
+    empty = np.flatnonzero(mass == 0)
     if len(empty):
         distance = ((rows - centres[labels]) ** 2).sum(axis=1)
         if distance.max() > 0:
             farthest = np.argsort(-distance, kind="stable")[: len(empty)]
             for k, row in zip(empty, farthest, strict=True):
-                sums[labels[row]] -= rows[row]
-                sums[k] = rows[row]
-                counts[labels[row]] -= 1
-                counts[k] = 1
-    means: FloatArray = sums / np.maximum(counts, 1)[:, None]
-    means[counts == 0] = means[counts.argmax()]
+                sums[labels[row]] -= weights[row] * rows[row]
+                sums[k] = weights[row] * rows[row]
+                mass[labels[row]] -= weights[row]
+                mass[k] = weights[row]
+    means: FloatArray = sums / np.where(mass > 0, mass, 1)[:, None]
+    means[mass <= 0] = means[mass.argmax()]
     return means
 
 
-def _inertia(rows: FloatArray, labels: IndexArray, centres: FloatArray) -> float:
+def _inertia(rows: FloatArray, weights: FloatArray, labels: IndexArray, centres: FloatArray) -> float:
     away = rows - centres[labels]
-    return float(np.einsum("ij,ij->", away, away))
+    return float(weights @ np.einsum("ij,ij->i", away, away))
