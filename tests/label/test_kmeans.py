@@ -185,7 +185,7 @@ def test_the_centres_of_weighted_rows_are_those_that_scikit_learn_draws():
 
 
 def test_many_rows_with_few_different_ones_are_clustered_whole(monkeypatch):
-    rows, once, weights = repeated_rows()
+    rows = repeated_rows()[0]
     expected = cluster_rows(rows, 7, seed=4)
     monkeypatch.setattr(kmeans, "_SMALL", 60)
     np.testing.assert_array_equal(cluster_rows(rows, 7, seed=4), expected)

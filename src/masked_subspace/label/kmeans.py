@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numba as nb
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
@@ -92,7 +91,7 @@ def _best_of_sample(rows: FloatArray, n_clusters: int, seed: int, n_init: int) -
     return centres
 
 
-def _distinct_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray | None, IndexArray]:
+def _distinct_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray | None, IntArray]:
     """Every row once, in the order in which they first appear, how often each stands there (None: all once), and which
     of them each row is."""
     everyone = np.arange(len(rows))
@@ -109,11 +108,8 @@ def _distinct_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray | None, Ind
 
 
 def _moved_apart(rows: FloatArray, seed: int) -> FloatArray:
-    """Rows of which fewer than K differ, moved apart by 1e-4 of their length, so that K clusters always exist.
-
-    That is below any distance that means something, and its square is above `_TIE`: copies must not count as equally
-    far from two centres.
-    """
+    """Rows of which fewer than K differ, moved apart by 1e-4 of their length, so that K clusters always exist: below
+    any distance that means something, its square above `_TIE`, or copies would count as equally far from two centres."""
     length = float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0
     noise = np.random.default_rng(seed).standard_normal(rows.shape)
     return rows + (1e-4 * length * noise).astype(rows.dtype)
