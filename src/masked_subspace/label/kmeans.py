@@ -109,7 +109,7 @@ def _distinct_rows(rows: FloatArray) -> tuple[FloatArray, FloatArray | None, Int
 
 def _moved_apart(rows: FloatArray, seed: int) -> FloatArray:
     """Rows of which fewer than K differ, moved apart by 1e-4 of their length, so that K clusters always exist: below
-    any distance that means something, its square above `_TIE`, or copies would count as equally far from two centres."""
+    any distance that means something, its square above `_TIE`, or copies would be equally far from two centres."""
     length = float(np.sqrt(np.mean(np.square(rows, dtype=np.float64)))) or 1.0
     noise = np.random.default_rng(seed).standard_normal(rows.shape)
     return rows + (1e-4 * length * noise).astype(rows.dtype)
