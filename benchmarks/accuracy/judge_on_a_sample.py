@@ -29,7 +29,7 @@ def scores(X: Any, n_clusters: int, seed: int, most: int) -> dict[str, float]:
     rmsc.JUDGED_SAMPLES, rmsc.JUDGED_A_CLUSTER = most, 0
     model = RMSC(n_clusters, random_state=seed, n_jobs=1)
     model.n_clusters_ = n_clusters
-    return {way.name: way.score for way in model._judge(Task(X, None, False, seed, 1, SilentEvents()))}
+    return {way.family.name: way.score for way in model._judge(Task(X, None, False, seed, 1, SilentEvents()))}
 
 
 def main() -> None:

@@ -41,10 +41,11 @@ def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
     task = Task(X, None, False, seed, 1, SilentEvents())
     records = []
     for way in model._judge(task, every=True):
-        labels = consensus(way.ballot, k, Evidence(X), seed).labels
-        scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score, "views": len(way.views)}
+        views = len(way.family.views)
+        labels = consensus(way.family.ballot, k, Evidence(X), seed).labels
+        scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score, "views": views}
         if len(labels) == len(y):
-            records.append({"way": way.name, **scores, "accuracy": clustering_accuracy(y, labels)})
+            records.append({"way": way.family.name, **scores, "accuracy": clustering_accuracy(y, labels)})
     chosen = next(record["way"] for record in model.choices_ if record["taken"])
     if chosen == "low-rank":
         records.append({"way": "low-rank", "score": None, "accuracy": clustering_accuracy(y, model.labels_)})

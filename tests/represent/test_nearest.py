@@ -93,7 +93,7 @@ def test_clouds_of_unequal_size_are_found_by_their_distances(seed):
     # Mixtures of the same samples may be clearer still; they see them as links by distance do.
     assert next(one["way"] for one in model.choices_ if one["taken"]) in ("near", *MIXTURES)
     near = next(
-        way for way in model._judge(Task(X, None, False, 0, 1, SilentEvents()), every=True) if way.name == "near"
+        way for way in model._judge(Task(X, None, False, 0, 1, SilentEvents()), every=True) if way.family.name == "near"
     )
     assert clustering_accuracy(y, near.labels) > 0.95
     assert clustering_accuracy(y, model.labels_) > 0.99

@@ -16,7 +16,7 @@ from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
 from masked_subspace.represent.model import AdmmSettings, SolverResult
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rounds.judge import Family, Way, with_links_of
+from masked_subspace.rounds.judge import Family, with_links_of
 from masked_subspace.rounds.recursion import Ballot, Ensemble, Look, Member, Recipe, consensus, draw_members
 from masked_subspace.rows.preparation import VIEWS
 
@@ -182,15 +182,15 @@ def test_links_are_dealt_anew_in_every_look():
 def test_a_wider_ballot_has_every_solution_with_every_number_of_links():
     ensemble = looking(2, 6)
     ballot = ensemble.ask(1, None, SilentEvents())
-    way = Way(Family("plain", [], ensemble, ballot), 1.0, 1.0, TRUE, [])
-    wider = way.widened((7, 8))
+    family = Family("plain", [], ensemble, ballot)
+    wider = family.widened((7, 8))
     assert [one.n_links for one in wider.members] == [3, 4, 5, 3, 4, 5, 7, 8, 7, 8]
     assert [one.view for one in wider.members[6:]] == ["view 0", "view 0", "view 1", "view 1"]
     assert wider.solutions[6:] == [ballot.solutions[0]] * 2 + [ballot.solutions[3]] * 2
     assert len(wider.votes) == len(wider.graphs) == 10
     for member, graph, solution in zip(wider.members, wider.graphs, wider.solutions, strict=True):
         assert abs(graph - affinity_matrix(solution.representation, "top-k", n_links=member.n_links)).max() == 0
-    assert way.widened(()) is ballot
+    assert family.widened(()) is ballot
 
 
 def test_the_next_mask_is_the_agreement_of_all_votes(ballot, ensemble):

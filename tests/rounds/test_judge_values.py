@@ -165,7 +165,7 @@ def ways(table):
         family_of(name, [VIEWS[view] for view in judge.FAMILIES[name]], X, recipe, Evidence(X), SilentEvents())
         for name in ("near", "standardized")
     ]
-    return {way.name: way for way in judged_ways(X, families, recipe, every=True)}, recipe
+    return {way.family.name: way for way in judged_ways(X, families, recipe, every=True)}, recipe
 
 
 def test_strength_is_not_asked_for_where_no_strength_could_lead(table, ways):
@@ -173,28 +173,28 @@ def test_strength_is_not_asked_for_where_no_strength_could_lead(table, ways):
     X, _ = table
     every, recipe = ways
     families = [
-        replace(way.family, ballot=replace(way.ballot, votes=[]))
+        replace(way.family, ballot=replace(way.family.ballot, votes=[]))
         for way in every.values()
-        if way.name not in judge.MODELS
+        if way.family.name not in judge.MODELS
     ]
     few = judged_ways(X, families, recipe)
     best = max(every.values(), key=lambda way: way.score)
-    assert few[0].name == best.name
+    assert few[0].family.name == best.family.name
     assert few[0].score == best.score
     np.testing.assert_array_equal(few[0].labels, best.labels)
     assert [way.score for way in few] == sorted((way.score for way in few), reverse=True)
     # What the judge compared is not cut again: votes stand graph by graph, in the order of the cuts.
-    fresh = together(best.ensemble.vote(best.ballot.graphs, recipe.cuts))
-    for kept, new in zip(few[0].ballot.votes, fresh, strict=True):
+    fresh = together(best.family.ensemble.vote(best.family.ballot.graphs, recipe.cuts))
+    for kept, new in zip(few[0].family.ballot.votes, fresh, strict=True):
         np.testing.assert_array_equal(kept, new)
-    assert few[0].ballot.labeling.labels is few[0].labels
+    assert few[0].family.ballot.labeling.labels is few[0].labels
     for way in few:
-        assert way.agreement == every[way.name].agreement
+        assert way.agreement == every[way.family.name].agreement
         assert (way.strength is None) == (len(way.labels) == 0)
         if way.strength is None:
-            assert every[way.name].score <= way.score <= few[0].score
+            assert every[way.family.name].score <= way.score <= few[0].score
         else:
-            assert way.score == every[way.name].score
+            assert way.score == every[way.family.name].score
 
 
 def test_every_way_that_could_lead_is_asked(monkeypatch):
@@ -203,8 +203,8 @@ def test_every_way_that_could_lead_is_asked(monkeypatch):
     asked = []
 
     def with_strength(way, _):
-        asked.append(way.name)
-        return replace(way, strength=strengths[way.name], labels=np.zeros(3, int))
+        asked.append(way.family.name)
+        return replace(way, strength=strengths[way.family.name], labels=np.zeros(3, int))
 
     monkeypatch.setattr(judge, "yardsticks", lambda _: [])
     monkeypatch.setattr(judge, "gaps_of", lambda *_: None)
@@ -217,10 +217,10 @@ def test_every_way_that_could_lead_is_asked(monkeypatch):
     recipe = SimpleNamespace(seed=0, n_clusters=2)
     found = judged_ways(np.zeros((3, 30)), families, recipe)
     assert asked == ["a", "b"]
-    assert [(way.name, way.score) for way in found] == [("b", pytest.approx(0.72)), ("c", 0.5), ("a", 0.45)]
+    assert [(way.family.name, way.score) for way in found] == [("b", pytest.approx(0.72)), ("c", 0.5), ("a", 0.45)]
     assert found[1].record(False, [])["strength"] is None
     asked.clear()
-    assert [way.name for way in judged_ways(np.zeros((3, 30)), families, recipe, every=True)] == ["b", "c", "a"]
+    assert [way.family.name for way in judged_ways(np.zeros((3, 30)), families, recipe, every=True)] == ["b", "c", "a"]
     assert asked == ["a", "b", "c"]
 
 
@@ -230,12 +230,12 @@ def test_agreement_is_that_of_modularity_everywhere_and_the_spectrum_in_the_midd
     assert list(found) == sorted(found, key=lambda name: -found[name].score)
     for name in ("near", "standardized"):
         way = found[name]
-        graphs = way.ballot.graphs
-        middle = [graph for graph, one in zip(graphs, way.ballot.members, strict=True) if one.n_links == 4]
-        votes = together(way.ensemble.vote(graphs, [Cut("modularity")]))
-        votes += together(way.ensemble.vote(middle, [Cut("spectral")]))
+        graphs = way.family.ballot.graphs
+        middle = [graph for graph, one in zip(graphs, way.family.ballot.members, strict=True) if one.n_links == 4]
+        votes = together(way.family.ensemble.vote(graphs, [Cut("modularity")]))
+        votes += together(way.family.ensemble.vote(middle, [Cut("spectral")]))
         assert way.agreement == pytest.approx(agreement(votes))
-        assert len(way.ballot.votes) == len(graphs) * len(recipe.cuts)
+        assert len(way.family.ballot.votes) == len(graphs) * len(recipe.cuts)
         assert way.strength == pytest.approx(strength_of(yardsticks(X), way.labels, 3, 0, judge.gaps_of(X)))
 
 
@@ -244,11 +244,12 @@ def test_mixtures_are_judged_by_their_own_votes(table, ways):
     for name in ("mixture", "shared-mixture"):
         way = ways[0][name]
         votes = mixture_votes(X, 3, name, 0)
-        assert all(np.array_equal(one, other) for one, other in zip(way.ballot.votes, votes, strict=True))
+        assert all(np.array_equal(one, other) for one, other in zip(way.family.ballot.votes, votes, strict=True))
         assert way.agreement == pytest.approx(agreement(votes))
         assert way.agreement != ways[0]["near"].agreement
-        assert [cut.kind for cut in way.ensemble.recipe.cuts] == [cut.kind for cut in ways[1].cuts[:1]]
-        assert len(way.ballot.graphs) == len(way.ballot.members) == len(way.ballot.solutions) == len(votes)
+        assert [cut.kind for cut in way.family.ensemble.recipe.cuts] == [cut.kind for cut in ways[1].cuts[:1]]
+        ballot = way.family.ballot
+        assert len(ballot.graphs) == len(ballot.members) == len(ballot.solutions) == len(votes)
 
 
 def test_the_strength_of_final_labels_is_measured_anew(table, ways):

@@ -254,11 +254,11 @@ class RMSC(MaskedClusterer):
             return replace(closed, choices=[*(closed.choices or []), *records])
         if isinstance(task.X, SparseSamples):
             for record, way in zip(records, ways, strict=True):
-                record |= directions_kept(task.X, way.views)
+                record |= directions_kept(task.X, way.family.views)
         if ranks is not None:
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
-        task.events.message(f"views: {taken.name} (agreement {taken.agreement:.2f}, score {taken.score:.2f})")
-        return self._vote(task, taken.views, taken, records)
+        task.events.message(f"views: {taken.family.name} (agreement {taken.agreement:.2f}, score {taken.score:.2f})")
+        return self._vote(task, taken.family.views, taken, records)
 
     def _score(self, closed: Fit, way: Way, task: Task) -> float:
         """The score of the closed form by the measures with which `way` was judged, on the samples that were."""
@@ -366,11 +366,11 @@ class RMSC(MaskedClusterer):
 
     def _with_votes_of_judge(self, way: Way, evidence: Evidence) -> Ensemble:
         """The members of a way that was judged on all samples; what it found is their first ballot."""
-        of_codes = way.name not in MODELS and not way.views[0].by_cosine
+        family = way.family
+        of_codes = family.name not in MODELS and not family.views[0].by_cosine
         left_open = isinstance(self.n_links, str) and isinstance(self.members, str)
         wider = wider_links_for(len(way.labels), self.n_clusters_) if of_codes and left_open else ()
-        ballot = way.widened(wider) if wider else way.ballot
-        return replace(way.ensemble, evidence=evidence, first_ballot=ballot)
+        return replace(family.ensemble, evidence=evidence, first_ballot=family.widened(wider))
 
     def _asked_again(
         self, X: FloatArray, rows: FloatArray, views: Sequence[View], taken: Way | None, task: Task
@@ -386,9 +386,9 @@ class RMSC(MaskedClusterer):
             links = recipe.links if links_given else voting_links(recipe.links, len(X), self.n_clusters_)
             recipe = replace(recipe, n_members=None, links=links)
         ensemble = Ensemble.of(recipe, X, views, task.evidence(rows), one_setting=one_setting)
-        if taken is None or taken.name not in MODELS:
+        if taken is None or taken.family.name not in MODELS:
             return ensemble
-        votes = votes_of_model(taken.name, X, rows, self.n_clusters_, task.seed)
+        votes = votes_of_model(taken.family.name, X, rows, self.n_clusters_, task.seed)
         ensemble, ballot = voting(ensemble, ensemble.represent(1, None, task.events), votes)
         return replace(ensemble, first_ballot=ballot)
 

@@ -180,52 +180,6 @@ class Family:
         distinct = {id(one): one.representation for one in self.ballot.solutions}
         return [csr_array(abs(one)) for one in distinct.values()]
 
-
-@dataclass(frozen=True)
-class Way:
-    """A family cut into K clusters: its votes, their consensus, and what the judge found.
-
-    A strength is at most 1. Where even that would not make a way the best it is not asked for: such a way has no
-    consensus (no `labels`) and no strength, and its score is what it would be at most.
-    """
-
-    family: Family
-    agreement: float
-    strength: float | None
-    labels: IntArray
-    yardsticks: list[FloatArray]
-    gaps: Clouds | None = None  # of a table
-
-    @property
-    def name(self) -> str:
-        return self.family.name
-
-    @property
-    def views(self) -> list[View]:
-        return self.family.views
-
-    @property
-    def ensemble(self) -> Ensemble:
-        return self.family.ensemble
-
-    @property
-    def ballot(self) -> Ballot:
-        return self.family.ballot
-
-    @property
-    def score(self) -> float:
-        # Topics have one view, but votes that see it differently.
-        of_one_view = len(self.views) == 1 and self.name != TOPICS
-        handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.name, 1.0)
-        return self.agreement * (1.0 if self.strength is None else self.strength) / handicap
-
-    def strength_of(self, labels: IntArray) -> float:
-        """Prediction strength of the final labels, on the samples that were judged."""
-        if self.strength is not None and np.array_equal(labels, self.labels):
-            return self.strength
-        recipe = self.ensemble.recipe
-        return strength_of(self.yardsticks, labels, recipe.n_clusters, recipe.seed, self.gaps)
-
     def widened(self, links: Sequence[int]) -> Ballot:
         """Its ballot and, of each of its solutions, the votes of graphs with these links too."""
         ballot, ensemble = self.ballot, self.ensemble
@@ -246,11 +200,41 @@ class Way:
             ballot.votes + together(ensemble.vote(graphs, ensemble.recipe.cuts)),
         )
 
+
+@dataclass(frozen=True)
+class Way:
+    """A family cut into K clusters: its votes, their consensus, and what the judge found.
+
+    A strength is at most 1. Where even that would not make a way the best it is not asked for: such a way has no
+    consensus (no `labels`) and no strength, and its score is what it would be at most.
+    """
+
+    family: Family
+    agreement: float
+    strength: float | None
+    labels: IntArray
+    yardsticks: list[FloatArray]
+    gaps: Clouds | None = None  # of a table
+
+    @property
+    def score(self) -> float:
+        # Topics have one view, but votes that see it differently.
+        of_one_view = len(self.family.views) == 1 and self.family.name != TOPICS
+        handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.family.name, 1.0)
+        return self.agreement * (1.0 if self.strength is None else self.strength) / handicap
+
+    def strength_of(self, labels: IntArray) -> float:
+        """Prediction strength of the final labels, on the samples that were judged."""
+        if self.strength is not None and np.array_equal(labels, self.labels):
+            return self.strength
+        recipe = self.family.ensemble.recipe
+        return strength_of(self.yardsticks, labels, recipe.n_clusters, recipe.seed, self.gaps)
+
     def record(self, taken: bool, cuts: Sequence[Cut]) -> Record:
         return {
-            "way": self.name,
-            "views": [view.name for view in self.views],
-            "cuts": [] if self.name in MODELS else [f"{cut.kind} × {cut.fineness:g}" for cut in cuts],
+            "way": self.family.name,
+            "views": [view.name for view in self.family.views],
+            "cuts": [] if self.family.name in MODELS else [f"{cut.kind} × {cut.fineness:g}" for cut in cuts],
             "agreement": self.agreement,
             "strength": self.strength,
             "score": self.score,
@@ -317,7 +301,7 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, ev
     begun = [measured(*_begin(family, X, recipe)) for family in families]
     if begun and begun[0].gaps is not None:  # a table
         suited = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
-        near = [way.family for way in begun if way.name == "near"]
+        near = [way.family for way in begun if way.family.name == "near"]
         begun += [measured(*_with_model(name, family, X)) for family in near for name in suited]
     ways: list[Way] = []
     for way in sorted(begun, key=_falling):
