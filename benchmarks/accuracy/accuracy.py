@@ -9,7 +9,7 @@ Each line of the results is one fit: variant, set, trial, accuracy, NMI, CPU sec
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -25,6 +25,9 @@ from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
 from masked_subspace.rows.preparation import VIEWS, Preparation
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
 
 SETS = {"mnist-1000": 10, "usps-1000": 10, "usps-random-1000": 10, "orl": 40, "coil20": 20, "coil100": 100}
 Fit = Callable[[Any, int, int], Any]
@@ -87,7 +90,7 @@ VARIANTS: dict[str, Fit] = {
 
 
 def run(results: Path, sets: list[str], variants: list[str], trials: range) -> None:
-    done = {(r["variant"], r["set"], r["trial"]) for r in read(results)}
+    done = {(r["variant"], r["set"], r["trial"]) for r in load_records(results)}
     for name in sets:
         for trial in trials:
             data = load_protocol(name, trial)
@@ -104,20 +107,13 @@ def run(results: Path, sets: list[str], variants: list[str], trials: range) -> N
                     "nmi": normalized_mutual_info(data.target, labels),
                     "cpu": time.process_time() - began,
                 }
-                with results.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
+                append_record(results, record)
                 print(f"{name} {trial} {variant}: {record['accuracy']:.3f} ({record['cpu']:.1f} s)", flush=True)
-
-
-def read(results: Path) -> list[dict[str, Any]]:
-    if not results.exists():
-        return []
-    return [json.loads(line) for line in results.read_text().splitlines() if line.endswith("}")]
 
 
 def table(results: Path, variants: Iterable[str] = VARIANTS, known: Iterable[str] = SETS) -> str:
     """Mean ± std in percent, and below it the paired difference to the default with its standard error."""
-    records = read(results)
+    records = load_records(results)
     sets = [name for name in known if any(r["set"] == name for r in records)]
     by = {(r["variant"], r["set"], r["trial"]): 100 * r["accuracy"] for r in records}
     lines = ["| variant | " + " | ".join(sets) + " |", "|---" * (len(sets) + 1) + "|"]

@@ -13,7 +13,6 @@ and nowhere else.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -26,8 +25,9 @@ from threadpoolctl import threadpool_limits
 from masked_subspace import RMSC
 from masked_subspace.datasets import make_subspaces
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
-from sets import NAMES, trials_of
+sys.path.append(str(Path(__file__).parents[1]))
+from peers.sets import NAMES, trials_of
+from records import append_record, load_records
 
 BINS = 10
 SIMULATED = 200
@@ -97,7 +97,7 @@ def study(name: str, trial: int) -> dict[str, Any]:
 
 def table(path: Path) -> None:
     """One row a set: means over trials, and the error of each trial."""
-    records = [json.loads(line) for line in path.read_text().splitlines()]
+    records = load_records(path)
     names = list(dict.fromkeys(one["set"] for one in records))
     print("| set | of | sure | right | error | each trial | by chance |\n|" + "---|" * 7)
     for name in names:
@@ -135,15 +135,13 @@ def main() -> None:
         table(options.results)
         return
     warnings.simplefilter("ignore")
-    stored = options.results.read_text().splitlines() if options.results.exists() else []
-    done = {(record["set"], record["trial"]) for record in map(json.loads, stored)}
+    done = {(record["set"], record["trial"]) for record in load_records(options.results)}
     with threadpool_limits(1):
         for name in options.sets:
             for trial in range(options.trials):
                 if (name, trial) not in done:
                     record = study(name, trial)
-                    with options.results.open("a") as stream:
-                        stream.write(json.dumps(record) + "\n")
+                    append_record(options.results, record)
                     print(name, trial, record["fitted"]["error"], record["new"]["error"], flush=True)
 
 

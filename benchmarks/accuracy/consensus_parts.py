@@ -10,7 +10,6 @@ Each line of the results is one fit: variant, set, trial, accuracy, CPU seconds.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
@@ -22,15 +21,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "peers"))
-from sets import trials_of
-
-from accuracy import read, table
+sys.path.append(str(Path(__file__).parents[1]))
+from accuracy import table
 from masked_subspace import RMSC
 from masked_subspace.estimators import rmsc
 from masked_subspace.label.labeler import Cut
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds import judge
+from peers.sets import trials_of
+from records import append_record, load_records
 
 SETS = (
     "mnist-1000", "usps-1000", "usps-random-1000", "orl", "coil20", "digits", "iris", "wine-standardized",
@@ -83,7 +82,7 @@ def labels_of(variant: str, X: Any, n_clusters: int, seed: int) -> Any:
 
 
 def run(results: Path, sets: Sequence[str], trials: int) -> None:
-    done = {(r["variant"], r["set"], r["trial"]) for r in read(results)}
+    done = {(r["variant"], r["set"], r["trial"]) for r in load_records(results)}
     for name in sets:
         for _, trial, X, y in trials_of(name, trials):
             for variant in VARIANTS:
@@ -92,8 +91,7 @@ def run(results: Path, sets: Sequence[str], trials: int) -> None:
                 began = time.process_time()
                 accuracy = clustering_accuracy(y, labels_of(variant, X, len(np.unique(y)), trial))
                 record = {"variant": variant, "set": name, "trial": trial, "accuracy": accuracy}
-                with results.open("a") as file:
-                    file.write(json.dumps({**record, "cpu": time.process_time() - began}) + "\n")
+                append_record(results, {**record, "cpu": time.process_time() - began})
                 print(f"{name} {trial} {variant}: {accuracy:.3f}", flush=True)
 
 

@@ -17,7 +17,7 @@ run with K plain ones and, as "weighted", with the same spectral step.
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from collections import defaultdict
@@ -26,12 +26,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from semi_supervised import cell, load_records, standard_error
 
 from masked_subspace import GMSC, RMSC
 from masked_subspace.baselines import LRR, SSC, NeighborGraph
 from masked_subspace.datasets import load_protocol
 from masked_subspace.metrics import clustering_accuracy
+
+sys.path.append(str(Path(__file__).parents[1]))
+from pictures import save_with_legend_below
+from records import append_record, cell, load_records, standard_error
 
 SETS = {"orl": 40, "coil20": 20}
 LEVELS = {"pixels": (0.0, 0.05, 0.1, 0.2, 0.4), "blocks": (0.05, 0.1, 0.2, 0.4), "noise": (0.2, 0.5, 1.0)}
@@ -74,7 +77,6 @@ def corrupted(X: Any, shape: tuple[int, int], kind: str, level: float, seed: int
 
 
 def run(path: Path, sets: list[str], methods: list[str], kinds: list[str], most: float, seeds: range) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     done = {(r["set"], r["method"], r["kind"], r["level"], r["seed"]) for r in load_records(path)}
     for seed in seeds:
         for name in sets:
@@ -86,8 +88,7 @@ def run(path: Path, sets: list[str], methods: list[str], kinds: list[str], most:
                         if (name, method, kind, level, seed) not in done:
                             key = {"set": name, "method": method, "kind": kind, "level": level, "seed": seed}
                             record = key | one_fit(METHODS[method](SETS[name], seed), X, data.target)
-                            with path.open("a") as stream:
-                                stream.write(json.dumps(record) + "\n")
+                            append_record(path, record)
 
 
 def one_fit(estimator: Any, X: Any, truth: Any) -> dict[str, Any]:
@@ -151,14 +152,7 @@ def plot(path: Path, kinds: list[str], folder: Path) -> None:
                     axis.errorbar(list(known), means, errors, marker="o", ms=3, color=f"C{number}", label=method)
             axis.set(title=f"{name}, {kind}", ylim=(0, 1))
             axis.grid(alpha=0.3)
-    entries = {
-        label: handle for axis in axes.ravel() for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=3, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0.1, 1, 1))
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "corruption.png", dpi=130)
-    figure.savefig(folder / "corruption.svg")
+    save_with_legend_below(figure, axes, folder / "corruption", columns=3, room=0.1)
 
 
 def main() -> None:

@@ -20,8 +20,8 @@ from masked_subspace._common.progress import SilentEvents
 from masked_subspace.estimators import rmsc
 from masked_subspace.estimators.base import Task
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
-from sets import NAMES, trials_of
+sys.path.append(str(Path(__file__).parents[1]))
+from peers.sets import NAMES, trials_of
 
 
 def scores(X: Any, n_clusters: int, seed: int, most: int) -> dict[str, float]:

@@ -11,7 +11,6 @@ leaves one kind of data out: the handicaps of the ways are chosen by accuracy on
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import warnings
 from collections import defaultdict
@@ -30,8 +29,9 @@ from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds import judge
 from masked_subspace.rounds.recursion import consensus
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
-from sets import NAMES, trials_of
+sys.path.append(str(Path(__file__).parents[1]))
+from peers.sets import NAMES, trials_of
+from records import append_record, load_records
 
 
 def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
 
 
 def table(path: Path) -> None:
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = load_records(path)
     by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in lines:
         by_set[line["set"]].append(line)
@@ -117,7 +117,7 @@ def chosen_on(kinds: list[list[dict[str, Any]]]) -> Handicaps:
 
 
 def leave_kinds_out(path: Path) -> None:
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    lines = load_records(path)
     # The closed form is taken by its gap, before any handicap.
     cases = [line for line in lines if not any(way["taken"] and way["way"] == "low-rank" for way in line["ways"])]
     by_kind = {kind: [case for case in cases if case["set"] in sets] for kind, sets in KINDS.items()}
@@ -150,8 +150,7 @@ def main() -> None:
     for name in options.sets:
         for case, trial, X, y in trials_of(name, options.trials):
             record = {"set": name, "case": case, "trial": trial, "ways": ways_of(X, y, trial)}
-            with options.results.open("a") as stream:
-                stream.write(json.dumps(record) + "\n")
+            append_record(options.results, record)
             print(
                 case,
                 trial,

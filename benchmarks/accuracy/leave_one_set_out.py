@@ -10,17 +10,20 @@ on the held-out set is set beside what the other sets would have chosen, and bes
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from accuracy import SETS, read
+from accuracy import SETS
 from masked_subspace import RMSC
 from masked_subspace.datasets import load_protocol
 from masked_subspace.metrics import clustering_accuracy
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
 
 LINKS = (3, 4, 5, 6)
 VIEWS = ("auto", "plain")
@@ -34,7 +37,7 @@ def name_of(links: int, view: str, rounds: int) -> str:
 
 
 def run(results: Path, sets: list[str], trials: range) -> None:
-    done = {(r["choice"], r["set"], r["trial"]) for r in read(results)}
+    done = {(r["choice"], r["set"], r["trial"]) for r in load_records(results)}
     for name, trial, links, view in product(sets, trials, LINKS, VIEWS):
         if (name_of(links, view, 2), name, trial) in done:
             continue
@@ -49,15 +52,14 @@ def run(results: Path, sets: list[str], trials: range) -> None:
             choice = name_of(links, stands_for, rounds)
             record = {"choice": choice, "set": name, "trial": trial, "accuracy": accuracy}
             done.add((choice, name, trial))
-            with results.open("a") as file:
-                file.write(json.dumps(record) + "\n")
+            append_record(results, record)
             print(f"{name} {trial} {choice}: {accuracy:.3f}", flush=True)
 
 
 def table(results: Path) -> str:
     """One line a held-out set."""
     by: dict[tuple[str, str], dict[int, float]] = {}
-    for record in read(results):
+    for record in load_records(results):
         by.setdefault((record["choice"], record["set"]), {})[record["trial"]] = 100 * record["accuracy"]
     choices = [name_of(*one) for one in product(LINKS, VIEWS, ROUNDS)]
     mean = {key: float(np.mean(list(values.values()))) for key, values in by.items()}

@@ -16,7 +16,7 @@ the image sets.
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from collections import defaultdict
@@ -24,11 +24,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from semi_supervised import cell, load_records, standard_error
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import load_protocol, make_subspaces
 from masked_subspace.metrics import clustering_accuracy
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, cell, load_records, standard_error
 
 SETS = {"subspaces": 4, "noisy subspaces": 8, "orl": 40, "coil20": 20}
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
@@ -87,7 +89,6 @@ def one_fit(X: Any, truth: Any, hidden: Any, method: str, estimator: Any) -> dic
 
 
 def run(path: Path, names: list[str], methods: list[str], shares: list[float], which: str, seeds: range) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     done = {(r["set"], r["estimator"], r["method"], r["share"], r["seed"]) for r in load_records(path)}
     for seed in seeds:
         for name in names:
@@ -101,8 +102,7 @@ def run(path: Path, names: list[str], methods: list[str], shares: list[float], w
                     estimator = ESTIMATORS[which](SETS[name], random_state=seed, n_jobs=1)
                     key = {"set": name, "estimator": which, "method": method, "share": share, "seed": seed}
                     record = key | one_fit(X, truth, hidden, method, estimator)
-                    with path.open("a") as stream:
-                        stream.write(json.dumps(record) + "\n")
+                    append_record(path, record)
 
 
 def summary(records: list[dict[str, Any]], value: str) -> dict[tuple[str, str, str, float], tuple[float, float, int]]:

@@ -12,7 +12,6 @@ in the results already are not computed again. Labels are looked at here and now
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
@@ -29,8 +28,9 @@ from threadpoolctl import threadpool_limits
 from masked_subspace import RMSC
 from masked_subspace.datasets import make_subspaces
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
-from sets import NAMES, trials_of
+sys.path.append(str(Path(__file__).parents[1]))
+from peers.sets import NAMES, trials_of
+from records import append_record, load_records
 
 NOISES = (0.0, 0.05, 0.1)
 MOTIONS = 10
@@ -79,7 +79,7 @@ def study(X: Any, y: Any, seed: int) -> dict[str, float]:
 
 def table(path: Path) -> None:
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for record in map(json.loads, path.read_text().splitlines()):
+    for record in load_records(path):
         found[record["set"]].append(record)
     print("| set | " + " | ".join(WAYS) + " | fits |\n|" + "---|" * (len(WAYS) + 2))
     means = {name: [float(np.mean([one[way] for one in records])) for way in WAYS] for name, records in found.items()}
@@ -100,16 +100,14 @@ def main() -> None:
         table(options.results)
         return
     warnings.simplefilter("ignore")
-    stored = options.results.read_text().splitlines() if options.results.exists() else []
-    done = {(one["set"], one["case"], one["seed"]) for one in map(json.loads, stored)}
+    done = {(one["set"], one["case"], one["seed"]) for one in load_records(options.results)}
     with threadpool_limits(1):
         for name in options.sets:
             for case, X, y in cases_of(name):
                 for seed in range(options.seeds):
                     if (name, case, seed) not in done:
                         record = {"set": name, "case": case, "seed": seed, **study(X, y, seed)}
-                        with options.results.open("a") as stream:
-                            stream.write(json.dumps(record) + "\n")
+                        append_record(options.results, record)
                         print(record, flush=True)
 
 

@@ -10,7 +10,6 @@ Cases that are in the results already are not computed again. Labels are looked 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
@@ -33,8 +32,9 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators.base import Task
 from masked_subspace.label.graph import affinity_matrix, normalized_graph
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "peers"))
-from sets import NAMES, trials_of
+sys.path.append(str(Path(__file__).parents[1]))
+from peers.sets import NAMES, trials_of
+from records import append_record, load_records
 
 DRAWS = 40
 MOTIONS = 4  # every fourth sequence
@@ -111,8 +111,7 @@ def study(name: str, path: Path, done: set[tuple[str, str]], *, others: bool) ->
         record["eigengap"] = eigengap(family, min(200, len(X) // 5))
         if others:
             record |= {"silhouette": by_silhouette(X), "evoc": by_evoc(X)}
-        with path.open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+        append_record(path, record)
         print(record, flush=True)
 
 
@@ -170,8 +169,7 @@ def shown(cases: list[dict[str, Any]], rule: str) -> str:
 
 def table(path: Path) -> None:
     by_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in path.read_text().splitlines():
-        record = json.loads(line)
+    for record in load_records(path):
         by_set[record["set"]].append(record)
     print("| set | true | ours | candidates | eigengap | modularity | silhouette | EVoC | CPU s |\n|" + "---|" * 9)
     near = named = 0.0
@@ -204,8 +202,7 @@ def main() -> None:
         with threadpool_limits(1):
             cost()
         return
-    stored = options.results.read_text().splitlines() if options.results.exists() else []
-    done = {(record["set"], record["case"]) for record in map(json.loads, stored)}
+    done = {(record["set"], record["case"]) for record in load_records(options.results)}
     with threadpool_limits(1):
         for name in options.sets:
             study(name, options.results, done, others=not options.ours_only and name != "subspaces")

@@ -9,7 +9,7 @@ One default fit a trial; every variant adds to the votes of its last round or we
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from neighbours import neighbour_graph
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 
-from accuracy import SETS, read, table
+from accuracy import SETS, table
 from masked_subspace import GMSC, RMSC
 from masked_subspace.baselines import LSR
 from masked_subspace.datasets import load_protocol
@@ -31,6 +31,9 @@ from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.masks import ConsensusMask
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rows.preparation import Preparation, View
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
 
 Votes = list[Any]
 
@@ -131,7 +134,7 @@ VARIANTS: dict[str, Callable[[Trial], Any]] = {
 
 
 def run(results: Path, sets: list[str], trials: range) -> None:
-    done = {(r["variant"], r["set"], r["trial"]) for r in read(results)}
+    done = {(r["variant"], r["set"], r["trial"]) for r in load_records(results)}
     for number in trials:
         for name in sets:
             missing = [variant for variant in VARIANTS if (variant, name, number) not in done]
@@ -143,8 +146,7 @@ def run(results: Path, sets: list[str], trials: range) -> None:
                 began = time.process_time()
                 accuracy = clustering_accuracy(data.target, VARIANTS[variant](trial))
                 record = {"variant": variant, "set": name, "trial": number, "accuracy": accuracy}
-                with results.open("a") as file:
-                    file.write(json.dumps(record | {"cpu": time.process_time() - began}) + "\n")
+                append_record(results, record | {"cpu": time.process_time() - began})
 
 
 def main() -> None:

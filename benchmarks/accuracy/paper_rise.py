@@ -15,7 +15,7 @@ Three stages, each resumed where it stopped: BMSC under every setting; rounds un
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from dataclasses import dataclass
@@ -35,6 +35,9 @@ from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.recursion import OneMember, run_rounds
 from masked_subspace.rows.preparation import Preparation, view_of
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
 
 SETS = ("mnist-1000", "usps-1000", "orl", "coil20", "coil100")
 RISE = ("bmsc", "gmsc", "rmsc", "rmsc-v2")
@@ -143,14 +146,13 @@ def accuracy(data: Trial, labels: Any) -> float:
 
 def search(options: argparse.Namespace) -> None:
     path = Path(options.results)
-    records = read(path)
+    records = load_records(path)
     done = {(one["set"], one["stage"], one["number"], str(one.get("v2"))) for one in records}
     settings = drawn(options.settings)
 
     def write(record: dict[str, Any]) -> None:
         records.append(record)
-        with path.open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+        append_record(path, record)
 
     def run(name: str, stage: str, number: int, v2: tuple[float, float] | None = None) -> None:
         if (name, stage, number, str(v2)) in done:
@@ -194,13 +196,9 @@ def of_stage(records: list[dict[str, Any]], name: str, stage: str) -> dict[int, 
     return {one["number"]: one["scores"] for one in records if (one["set"], one["stage"]) == (name, stage)}
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def table(options: argparse.Namespace) -> None:
     """Of each set what is printed, the best of each stage, and the setting whose rise is nearest to the printed one."""
-    records = read(Path(options.results))
+    records = load_records(Path(options.results))
     print("| set | | BMSC | GMSC | RMSC v1 | RMSC v2 | setting |\n|---|---|---|---|---|---|---|")
     for name in dict.fromkeys(one["set"] for one in records):
         of = {

@@ -15,7 +15,7 @@ the sets. Labelled samples are drawn uniformly, so some classes have none; the s
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from collections import defaultdict
@@ -34,6 +34,10 @@ from masked_subspace import GMSC, RMSC
 from masked_subspace.datasets import load_protocol
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rows.preparation import VIEWS, Preparation
+
+sys.path.append(str(Path(__file__).parents[1]))
+from pictures import save_with_legend_below
+from records import append_record, cell, load_records, standard_error
 
 SETS = {"mnist-1000": 10, "usps-1000": 10, "orl": 40, "coil20": 20, "coil100": 100}
 SHARES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -106,12 +110,6 @@ METHODS: dict[str, Fit] = {
 }
 
 
-def load_records(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-
-
 def shares_of(method: str) -> tuple[float, ...]:
     if method.endswith("free"):
         return SHARES[:1]
@@ -119,7 +117,6 @@ def shares_of(method: str) -> tuple[float, ...]:
 
 
 def run(path: Path, sets: list[str], methods: list[str], seeds: range) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     done = {(r["set"], r["seed"], r["share"], r["method"]) for r in load_records(path)}
     for seed in seeds:
         for name in sets:
@@ -129,8 +126,7 @@ def run(path: Path, sets: list[str], methods: list[str], seeds: range) -> None:
                     if (name, seed, share, method) in done:
                         continue
                     record = one_fit(method, data.data, data.target, SETS[name], share, seed)
-                    with path.open("a") as stream:
-                        stream.write(json.dumps({"set": name, "seed": seed, **record}) + "\n")
+                    append_record(path, {"set": name, "seed": seed, **record})
 
 
 def one_fit(method: str, X: Any, truth: Any, k: int, share: float, seed: int) -> dict[str, Any]:
@@ -147,17 +143,6 @@ def one_fit(method: str, X: Any, truth: Any, k: int, share: float, seed: int) ->
         "accuracy_unlabelled": clustering_accuracy(truth[unknown], found[unknown]),
         "cpu_seconds": round(time.process_time() - began, 2),
     }
-
-
-def standard_error(values: list[float]) -> float:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
-
-
-def cell(entry: tuple[float, float, int] | None) -> str:
-    """Percent, with the standard error if there is more than one run."""
-    if entry is None:
-        return "–"
-    return f"{100 * entry[0]:.1f}" + (f" ± {100 * entry[1]:.1f}" if entry[2] > 1 else "")
 
 
 def curves(records: list[dict[str, Any]], value: str) -> dict[str, dict[str, dict[float, tuple[float, float, int]]]]:
@@ -217,14 +202,7 @@ def plot(path: Path, folder: Path) -> None:
         axis.set_xticks(range(len(SHARES)), [f"{100 * share:g}" for share in SHARES])
         axis.grid(alpha=0.3)
     axes[0][0].set_ylabel("accuracy")
-    entries = {
-        label: handle for axis in axes[0] for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=6, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0.08, 1, 1))
-    folder.mkdir(parents=True, exist_ok=True)
-    figure.savefig(folder / "semi_supervised.png", dpi=130)
-    figure.savefig(folder / "semi_supervised.svg")
+    save_with_legend_below(figure, axes, folder / "semi_supervised", columns=6, room=0.08)
 
 
 def main() -> None:

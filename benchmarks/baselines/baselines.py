@@ -16,6 +16,7 @@ import argparse
 import json
 import re
 import signal
+import sys
 import time
 import warnings
 from collections import defaultdict
@@ -35,22 +36,13 @@ from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.labeler import attach_to_nearest
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
 
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
+
 DEFAULT_RESULTS = Path("benchmark-results/baselines.jsonl")
 PLAIN_IS_PUBLISHED = {"SSCOMP", "EnSC", "LSR"}
 VARYING = {"mnist-1000"}
 MARKS = ("<!-- accuracy -->", "<!-- /accuracy -->")
-
-
-def load_records(path: Path) -> list[dict[str, Any]]:
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-
-
-def append_record(path: Path, record: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as stream:
-        stream.write(json.dumps(record) + "\n")
 
 
 def scores(embedding: Any, rows: Any, truth: Any, n_clusters: int, seeds: list[int]) -> dict[str, list[float]]:

@@ -11,7 +11,7 @@ JSON, and what is there is not run again.
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -23,6 +23,9 @@ import numpy as np
 
 from masked_subspace.baselines import BDR, LRR, LSR, SSC
 from masked_subspace.metrics import clustering_accuracy
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
 
 
 def as_given(X: Any) -> Any:
@@ -88,18 +91,16 @@ METHODS = {
 
 def run(archive: Any, methods: list[str], out: Path) -> list[dict[str, Any]]:
     """Fit every sequence with every method that is not yet in `out`."""
-    records = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    records = load_records(out)
     done = {(one["method"], one["sequence"]) for one in records}
     names = sorted({key.split("/")[0] for key in archive.files})
-    with out.open("a") as stream:
-        for method in methods:
-            for name in names:
-                if (method, name) in done:
-                    continue
-                record = {"method": method, "sequence": name, **one_fit(METHODS[method], archive, name)}
-                records.append(record)
-                stream.write(json.dumps(record) + "\n")
-                stream.flush()
+    for method in methods:
+        for name in names:
+            if (method, name) in done:
+                continue
+            record = {"method": method, "sequence": name, **one_fit(METHODS[method], archive, name)}
+            records.append(record)
+            append_record(out, record)
     return [one for one in records if one["method"] in methods]
 
 

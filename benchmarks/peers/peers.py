@@ -11,7 +11,7 @@ their nearest labelled neighbour. Packages that are not installed are skipped an
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 import warnings
 from collections import defaultdict
@@ -31,6 +31,9 @@ from masked_subspace._common.peak_memory import peak_bytes
 from masked_subspace._common.provenance import code_version, processor
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record, load_records
 
 Method = Callable[[Any, int, int], Any]
 
@@ -98,7 +101,7 @@ METHODS: dict[str, Method] = {
 
 def run(options: argparse.Namespace) -> None:
     results = Path(options.results)
-    done = {tuple(record[key] for key in ("case", "trial", "method")) for record in read(results)}
+    done = {tuple(record[key] for key in ("case", "trial", "method")) for record in load_records(results)}
     missing: set[str] = set()
     for name in options.sets:
         for case, trial, X, y in trials_of(name, options.trials, options.first):
@@ -120,22 +123,17 @@ def run(options: argparse.Namespace) -> None:
                     "ari": adjusted_rand_score(y, labels), "cpu_seconds": time.process_time() - started,
                     "peak_mb": peak_bytes() >> 20, "n": len(y), "processor": processor(), "code": code_version(),
                 }  # fmt: skip
-                with results.open("a") as stream:
-                    stream.write(json.dumps(record) + "\n")
+                append_record(results, record)
                 print(
                     f"{case:24s} {trial:3d} {method:22s} {record['accuracy']:.3f} {record['cpu_seconds']:.1f} s",
                     flush=True,
                 )
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
 def table(options: argparse.Namespace) -> None:
     """Accuracy in %: one run as it is, several as mean ± standard deviation; the best of a set in bold."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for record in read(Path(options.results)):
+    for record in load_records(Path(options.results)):
         cells[record["set"], record["method"]].append(100 * record["accuracy"])
     methods = [method for method in options.methods if any(method == key[1] for key in cells)]
     print("| set | " + " | ".join(methods) + " |\n|---|" + "---|" * len(methods))

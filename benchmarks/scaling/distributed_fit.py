@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -23,6 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record
 
 N_SUBSPACES, DIM, AMBIENT, NOISE = 20, 5, 50, 0.1
 
@@ -182,11 +186,10 @@ def main() -> None:
         ):
             record = measured(path, client, options)
     about = {"samples": options.samples, "cut": options.cut, "workers": options.workers}
-    line = json.dumps(about | record | {"load": round(os.getloadavg()[0], 1)})
-    print(line, flush=True)
+    record = about | record | {"load": round(os.getloadavg()[0], 1)}
+    print(json.dumps(record), flush=True)
     if options.out is not None:
-        with options.out.open("a") as stream:
-            stream.write(line + "\n")
+        append_record(options.out, record)
 
 
 if __name__ == "__main__":

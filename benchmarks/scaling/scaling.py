@@ -35,6 +35,9 @@ from typing import Any
 import numpy as np
 from scaling_methods import METHODS, SEARCHES, recall
 
+sys.path.append(str(Path(__file__).parents[1]))
+from records import append_record
+
 STAGES = {
     "candidates": "find_candidates",
     "sparsity": "settings_for",
@@ -155,12 +158,9 @@ def run(task: dict[str, Any], out: Path | None, timeout: float, cpu_limit: int) 
     record = {key: value for key, value in task.items() if value not in (None, {})} | result
     if record.get("features"):
         record["features"] = Path(record["features"]).name
-    line = json.dumps(record)
-    print(line, flush=True)
+    print(json.dumps(record), flush=True)
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with out.open("a") as stream:
-            stream.write(line + "\n")
+        append_record(out, record)
     return record
 
 
