@@ -58,6 +58,14 @@ def _scattering_transform(scale: int, shape: tuple[int, int], angles: int, max_o
     return Scattering2D(J=scale, shape=shape, L=angles, max_order=max_order)
 
 
+def _check_new(model: Scattering | PCAFeatures, X: Array, columns: str) -> None:
+    """Refuse samples that are not as wide as those of the fit; `columns` says what a row holds."""
+    check_is_fitted(model)
+    check_rows(X)
+    if X.shape[1] != model.n_features_in_:
+        raise ValueError(f"X has {X.shape[1]} {columns}; {type(model).__name__} was fitted on {model.n_features_in_}.")
+
+
 class Scattering(TransformerMixin, BaseEstimator):
     """Scattering coefficients of images given as rows of pixels (kymatio, extra `features`).
 
@@ -195,10 +203,7 @@ class Scattering(TransformerMixin, BaseEstimator):
         ModuleNotFoundError
             If kymatio is not installed.
         """
-        check_is_fitted(self, "padded_shape_")
-        check_rows(X)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} pixels in a row; Scattering was fitted on {self.n_features_in_}.")
+        _check_new(self, X, "pixels in a row")
         shape = (int(X.shape[0]), self.n_features_out_)
         if self.cache is None:
             features = np.empty(shape, dtype=np.float32)
@@ -348,10 +353,7 @@ class PCAFeatures(TransformerMixin, BaseEstimator):
         features : ndarray of shape (n_samples, n_components)
             float32 if X is, else float64.
         """
-        check_is_fitted(self, "components_")
-        check_rows(X)
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features; PCAFeatures was fitted on {self.n_features_in_}.")
+        _check_new(self, X, "features")
         dtype = np.float32 if X.dtype == np.float32 else np.float64
         out = np.empty((int(X.shape[0]), len(self.components_)), dtype=dtype)
         components, mean = self.components_.T.astype(dtype), self.mean_.astype(dtype)

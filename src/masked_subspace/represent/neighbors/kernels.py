@@ -167,33 +167,36 @@ def guess_thresholds(tile: Bits, rank: int, work: KeyArray, thresholds: Bits) ->
 
 
 @njit(cache=True, nogil=True)
+def _largest_first(row: KeyArray, count: int, m: int) -> int:
+    """The m largest keys of a row, largest first, in its first places; returns how many they are."""
+    if count > m:
+        _keep_largest(row, count, m)
+        count = m
+    for t in range(1, count):  # insertion sort: rows are short, and np.sort is slow to compile
+        key, at = row[t], t
+        while at > 0 and row[at - 1] < key:
+            row[at] = row[at - 1]
+            at -= 1
+        row[at] = key
+    return count
+
+
+@njit(cache=True, nogil=True)
 def finish_keys(m: int, keys: KeyArray, counts: IntArray, out: KeyArray) -> None:
     """The m largest keys of each row, largest first; unused places become 0. A search can go on from them."""
     for a in range(keys.shape[0]):
-        count = counts[a]
-        if count > m:
-            _keep_largest(keys[a], count, m)
-            count = m
-        ordered = np.sort(keys[a, :count])
+        row = keys[a]
+        count = _largest_first(row, counts[a], m)
         for t in range(m):
-            out[a, t] = ordered[count - 1 - t] if t < count else np.uint64(0)
+            out[a, t] = row[t] if t < count else np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
 def finish_rows(m: int, keys: KeyArray, counts: IntArray, out: IndexArray) -> None:
     """The columns of the m largest keys of each row, largest first; unused places become −1."""
     for a in range(keys.shape[0]):
-        count = counts[a]
-        if count > m:
-            _keep_largest(keys[a], count, m)
-            count = m
         row = keys[a]
-        for t in range(1, count):  # insertion sort, largest first: rows are short, and np.sort is slow to compile
-            key, at = row[t], t
-            while at > 0 and row[at - 1] < key:
-                row[at] = row[at - 1]
-                at -= 1
-            row[at] = key
+        count = _largest_first(row, counts[a], m)
         for t in range(m):
             out[a, t] = np.int32(_COLUMN - (row[t] & _COLUMN)) if t < count else np.int32(-1)
 
