@@ -223,8 +223,7 @@ class RMSC(MaskedClusterer):
         if low == high:
             return None, None
         if self.view == "low-rank" or (self.view == "auto" and self.normalize and self._leaves_the_model_open()):
-            only_if_low = self.view == "auto"
-            motions = number_of_low_rank(task.X, low, high, task.seed, only_if_low=only_if_low)
+            motions = number_of_low_rank(task.X, low, high, task.seed, only_if_low=self.view == "auto")
             if motions is not None:
                 return motions, None
         see = partial(self._see, task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
@@ -333,7 +332,6 @@ class RMSC(MaskedClusterer):
         if self.view != "auto" or not self.normalize:
             view = self._one_view()
             return Seen(X, [family_of(view.name, [view], X, recipe, evidence, task.events)])
-
         sparse = isinstance(X, SparseSamples)
         permitted = partial(View.permitted, center=self.center, only_samples=self._knows_only_samples(), sparse=sparse)
         seen = before.families if before is not None else []

@@ -15,6 +15,17 @@ measured.
 A Family has views and Looks (X in one view) with Members (settings, links), who fill a Ballot (solutions, graphs,
 votes); a Way is a Family cut into K clusters. The Ensemble plays rounds with the Recipe that its members share.
 
+Who votes, where neither links nor members are given (estimators/rmsc.py asks, rounds/judge.py has the numbers):
+
+    the judge saw all samples   _with_votes_of_judge  nine graphs of the family's views, with three links in turn
+                                                      (`links_for`), and `wider_links_for` of each view of codes
+    it saw a sample of them     _asked_again          of each view one graph for each of `voting_links`
+    the view was given          _asked_again          nine graphs of it, with settings drawn from the prior
+    over `ONE_VIEW_FROM`        _asked_again          in either case of one view one graph for each of `LINKS_OF_MANY`
+
+Every graph votes once for each of `cuts_for`. Graphs by cosine keep `LINKS_BY_COSINE` throughout, and of mixtures and
+topics the models vote in the place of cuts (`votes_of_model`).
+
 Constants of one step stand beside its code: links of one graph (`LINKS`, label/graph.py), restarts of k-means
 (label/kmeans.py), λ, μ₀ and γ of one graph (represent/model.py), by how much a family must lead (rounds/judge.py),
 what a mixture, topics and the closed form take (rounds/mixtures.py, topics.py, low_rank.py), from where on a cut is by
