@@ -44,6 +44,8 @@ METHODS: dict[str, Callable[[int, int], Any]] = {
     "GMSC v2": lambda k, seed: GMSC(k, solver="sparse", outliers="auto", random_state=seed, n_jobs=1),
     "RMSC v1": lambda k, seed: RMSC(k, random_state=seed, n_jobs=1),
     "RMSC v2": lambda k, seed: RMSC(k, outliers="auto", random_state=seed, n_jobs=1),
+    "RMSC v1, whitened": lambda k, seed: RMSC(k, view="whitened", random_state=seed, n_jobs=1),
+    "RMSC v2, whitened": lambda k, seed: RMSC(k, view="whitened", outliers="auto", random_state=seed, n_jobs=1),
     "SSC with outliers": lambda k, seed: SSC(k, outliers=20.0, random_state=seed, n_jobs=1),
     "SSC with outliers, weighted": lambda k, seed: SSC(
         k, outliers=20.0, n_components="auto", random_state=seed, n_jobs=1

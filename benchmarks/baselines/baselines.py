@@ -2,7 +2,7 @@
 
     python benchmarks/baselines/baselines.py accuracy --sets orl coil20 --seeds 3          every setting, quickly
     python benchmarks/baselines/baselines.py accuracy --sets orl coil20 --seeds 20 --best  the default and the best
-    python benchmarks/baselines/baselines.py table --into benchmarks/baselines/accuracy.md  what was measured, as Markdown
+    python benchmarks/baselines/baselines.py table --into benchmarks/baselines/accuracy.md  all of it
     python benchmarks/baselines/baselines.py accuracy --sets coil100 --limit 1800  give up after 30 CPU minutes a method
     python benchmarks/baselines/baselines.py speed  CPU seconds and ratios at n = 1000
 

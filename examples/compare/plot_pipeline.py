@@ -53,8 +53,8 @@ print(f"60 known samples: {search.best_score_:.2f}; all samples: {clustering_acc
 # What the search saw.
 
 scores = search.cv_results_["mean_test_score"].reshape(4, 3)
-figure, ax = plt.subplots(figsize=(4.6, 3.2), layout="constrained")
-image = ax.imshow(scores, cmap="cividis")
+figure, ax = plt.subplots(figsize=(5.6, 3.2), layout="constrained")
+ax.imshow(scores, cmap="cividis", aspect="auto")
 for (row, column), score in np.ndenumerate(scores):
     ax.text(column, row, f"{score:.2f}", ha="center", va="center", color="white" if score < scores.mean() else "black")
 ax.set(xticks=range(3), xticklabels=grid["bmsc__view"], yticks=range(4), yticklabels=grid["bmsc__n_links"])

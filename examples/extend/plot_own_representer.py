@@ -63,5 +63,5 @@ for ax, rounds in zip(axes, (1, 3), strict=True):
     model = BilevelClustering(Ridge(), n_clusters=3, max_rounds=rounds, random_state=0).fit(data.data)
     accuracy = clustering_accuracy(data.target, model.labels_)
     plot_affinity(model.affinity_matrix_, data.target, ax=ax)
-    ax.set_title(f"{model.n_rounds_} rounds: accuracy {accuracy:.2f}")
+    ax.set_title(f"rounds: {model.n_rounds_}, accuracy {accuracy:.2f}")
 plt.show()
