@@ -88,6 +88,6 @@ plt.show()
 # **Shapes.** Blobs are for k-means, moons for HDBSCAN, rings for UMAP. RMSC finds all three, and takes longest. BMSC
 # sees nothing but directions in a plane, and fails.
 #
-# **Subspaces.** In two dimensions they look like one heap. k-means and HDBSCAN see it as one too, but for the affine ones,
+# **Subspaces.** In two dimensions they look like one heap. k-means and HDBSCAN see it as one too, but for affine ones,
 # which lie apart. UMAP finds those that do not come near each other. Where subspaces share a direction, or are too many
 # for the room there is, only the masked methods find them.
