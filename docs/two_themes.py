@@ -1,7 +1,7 @@
 """Pictures of the gallery in both themes: each figure is saved as it is, then in the colours of a dark page.
 
-sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels, marks and colour maps stay as they
-are; ground, frames, ticks and texts change.
+sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels and colour maps stay as they are;
+ground, frames, ticks, texts and the colours of clusters change.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 from cycler import cycler
-from matplotlib.colors import to_rgb
+from matplotlib.collections import Collection
+from matplotlib.colors import to_hex, to_rgb, to_rgba
 from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from sphinx_gallery.scrapers import _matplotlib_fig_titles
 
 from masked_subspace.plots import THEMES
-from masked_subspace.report.palette import cluster_look
+from masked_subspace.report.palette import UNASSIGNED, class_look, cluster_look
 
 DPI = 130
 _DARK_INK = 0.55  # a colour whose largest part is below this cannot be read on a dark ground
+_TWINS = {
+    look.colour: look.dark_colour for look in (UNASSIGNED, *map(cluster_look, range(8)), *map(class_look, range(8)))
+}
 _PAIR = """
 .. container:: picture
 
@@ -50,7 +55,7 @@ def style(theme: str) -> dict[str, Any]:
         "legend.frameon": False,
         "font.size": 9,
         "axes.titlesize": 10,
-        "axes.prop_cycle": cycler(color=[cluster_look(k).colour for k in range(8)]),
+        "axes.prop_cycle": cycler(color=[cluster_look(k).colour_in(theme) for k in range(8)]),
     }
 
 
@@ -95,8 +100,17 @@ def darken(figure: Any) -> None:
         for spine in ax.spines.values():
             spine.set_edgecolor(look.soft)
         for line in ax.findobj(Line2D):
-            if _unreadable(line.get_color()):
-                line.set_color(look.soft)
+            twin = _twin(line.get_color())
+            if twin is not None or _unreadable(line.get_color()):
+                line.set_color(twin or look.soft)
+        for marks in ax.findobj(Collection):
+            twins = [_twin(colour) for colour in marks.get_facecolor()]
+            if any(twins):
+                marks.set_facecolor([twin or old for twin, old in zip(twins, marks.get_facecolor(), strict=True)])
+        for bar in ax.findobj(Rectangle):
+            twin = _twin(bar.get_facecolor())
+            if twin is not None:
+                bar.set_facecolor(twin)
         on_pixels = set(ax.texts) if ax.images else set()
         for text in ax.findobj(Text):
             if text not in on_pixels:
@@ -111,6 +125,12 @@ def _lighten(text: Any, ink: str) -> None:
     box = text.get_bbox_patch()
     if box is not None:
         box.set_facecolor(THEMES["dark"].ground)
+
+
+def _twin(colour: Any) -> tuple[float, ...] | None:
+    """The dark theme's colour of a cluster or class that the light theme draws so; None for any other colour."""
+    found = _TWINS.get(to_hex(colour))
+    return None if found is None else to_rgba(found, to_rgba(colour)[3])
 
 
 def _unreadable(colour: Any) -> bool:

@@ -68,6 +68,9 @@ PINNED = {
     "samples of no cluster": [
         "estimators/test_calibration.py::test_samples_below_the_certainty_asked_for_are_in_no_cluster",
         "cli/test_doing.py::test_a_method_that_finds_the_number_itself_and_leaves_samples_out",
+        "report/test_in_no_cluster.py::test_leaving_samples_out_never_raises_accuracy",
+        "report/test_in_no_cluster.py::test_noise_is_no_cluster_in_a_report",
+        "report/test_in_no_cluster.py::test_the_command_says_how_many_and_what_scores_count",
     ],
     "transform": ["estimators/test_out_of_sample.py::test_new_samples_of_a_subspace_lie_beside_its_training_samples"],
     "a graph that is given": ["estimators/test_chosen_number.py::test_a_graph_of_any_origin"],
@@ -180,7 +183,8 @@ PINNED = {
         "report/test_verdict.py::test_clear_clusters_are_called_so",
         "report/test_verdict.py::test_many_uncertain_samples_reach_the_headline",
     ],
-    "classes have colours of their own, and 40 clusters 40 looks": [
+    "classes have colours of their own, and 40 clusters 40 looks, which show on light and dark grounds": [
+        "report/test_palette.py::test_every_colour_has_a_contrast_of_three_with_every_ground_of_its_theme",
         "report/test_palette.py::test_classes_have_colours_of_their_own",
         "report/test_palette.py::test_the_first_56_clusters_have_56_looks",
         "report/test_browser_cases.py::test_forty_clusters_have_forty_looks",

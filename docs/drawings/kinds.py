@@ -12,7 +12,6 @@ from drawings.samples import digits, faces, fitted, leukemia
 from masked_subspace import RMSC
 from masked_subspace.datasets import load
 from masked_subspace.plots import THEMES
-from masked_subspace.report.palette import cluster_look
 
 
 @picture
@@ -45,7 +44,7 @@ def words(theme: str) -> Any:
     figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
     for topic in range(3):
         rows, cols = np.nonzero(documents[30 * topic : 30 * topic + 30])
-        ax.scatter(cols, rows + 30 * topic, s=5, marker="s", color=cluster_look(topic).colour, linewidths=0)
+        ax.scatter(cols, rows + 30 * topic, s=5, marker="s", color=f"C{topic}", linewidths=0)
     for edge in (29.5, 59.5):
         ax.axhline(edge, color=THEMES[theme].soft, lw=0.5)
     for edge in (29.5, 59.5, 89.5):
@@ -72,11 +71,11 @@ def motions(_theme: str) -> Any:
     figure, axes = plt.subplots(1, 3, figsize=(9, 2.2), layout="constrained")
     for ax, frame in zip(axes[:2], (0, 19), strict=True):
         places = X[:, 2 * frame : 2 * frame + 2]
-        ax.scatter(*places.T, s=8, color=cluster_look(3).colour)
+        ax.scatter(*places.T, s=8, color="C3")
         ax.set(title=f"frame {frame + 1}")
     for k in range(2):
         own = X[labels == k]
-        axes[2].plot(own[:, ::2].T, own[:, 1::2].T, color=cluster_look(k).colour, lw=0.5, alpha=0.7)
+        axes[2].plot(own[:, ::2].T, own[:, 1::2].T, color=f"C{k}", lw=0.5, alpha=0.7)
     axes[2].set(title="tracks, by cluster of RMSC")
     for ax in axes:
         ax.set(xticks=[], yticks=[], aspect="equal", xlim=(-3, 2.6), ylim=(-1.7, 1.5))

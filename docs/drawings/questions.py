@@ -17,7 +17,6 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.plots import THEMES, plot_affinity, plot_map
 from masked_subspace.report.layout import graph_map
-from masked_subspace.report.palette import cluster_look
 
 
 @functools.cache
@@ -36,8 +35,8 @@ def known(_theme: str) -> Any:
     counts = (0, 10, 25, 50, 100)
     scores = np.array([[_accuracy_with_labels(count, seed) for seed in range(3)] for count in counts])
     figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-    ax.plot(counts, scores, "o", ms=3, color=cluster_look(0).colour, alpha=0.5)
-    ax.plot(counts, scores.mean(axis=1), "-", color=cluster_look(0).colour)
+    ax.plot(counts, scores, "o", ms=3, color="C0", alpha=0.5)
+    ax.plot(counts, scores.mean(axis=1), "-", color="C0")
     ax.set(xlabel="labels that are known, of 500", ylabel="accuracy of the others", ylim=(0.85, 1))
     return figure
 
@@ -133,7 +132,7 @@ def growth(theme: str) -> Any:
     sizes = (4_000, 8_000, 16_000, 32_000)
     seconds = [_cpu_seconds(n) for n in sizes]
     figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-    ax.plot(sizes, seconds, "o-", color=cluster_look(0).colour, label="BMSC, one thread")
+    ax.plot(sizes, seconds, "o-", color="C0", label="BMSC, one thread")
     ax.plot(sizes, np.array(sizes) * seconds[0] / sizes[0], ":", color=THEMES[theme].soft, label="in proportion")
     ax.set(xscale="log", yscale="log", xlabel="samples", ylabel="CPU seconds", xticks=sizes)
     ax.set_xticklabels([f"{n:,}" for n in sizes])

@@ -11,7 +11,6 @@ from drawings.samples import clean_subspaces, digits, fitted
 from masked_subspace import BMSC, RMSC
 from masked_subspace.metrics import clustering_accuracy, subspace_preserving_error
 from masked_subspace.plots import plot_n_clusters
-from masked_subspace.report.palette import cluster_look
 
 
 @picture
@@ -53,8 +52,8 @@ def _two_lines(values: Any, name: str, models: Any, other: str, wrong: Any) -> A
     """Accuracy and an error against a parameter, on digits."""
     accuracy = [clustering_accuracy(digits()[1], model.labels_) for model in models]
     figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
-    ax.plot(values, accuracy, "o-", ms=4, color=cluster_look(0).colour, label="accuracy")
-    ax.plot(values, wrong, "s--", ms=4, color=cluster_look(1).colour, label=other)
+    ax.plot(values, accuracy, "o-", ms=4, color="C0", label="accuracy")
+    ax.plot(values, wrong, "s--", ms=4, color="C1", label=other)
     ax.set(xscale="log", xlabel=name, ylim=(0, 1.02), xticks=values, xticklabels=values)
     ax.minorticks_off()
     ax.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, 1.18))

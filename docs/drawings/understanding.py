@@ -16,7 +16,6 @@ from masked_subspace import BMSC, RMSC
 from masked_subspace.masks import ConsensusMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy, match_labels, subspace_preserving_error
 from masked_subspace.plots import THEMES, plot_affinity, plot_embedding, plot_map
-from masked_subspace.report.palette import cluster_look
 
 VIEWS = ("plain", "root", "whitened", "homogeneous", "standardized")
 
@@ -96,7 +95,7 @@ def views(_theme: str) -> Any:
     figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
     for shift, (kind, (data, k)) in enumerate(kinds.items()):
         scores = [clustering_accuracy(data()[1], fitted(BMSC, data, k, view=name).labels_) for name in VIEWS]
-        ax.bar(np.arange(5) + 0.27 * (shift - 1), scores, 0.25, label=kind, color=cluster_look(shift).colour)
+        ax.bar(np.arange(5) + 0.27 * (shift - 1), scores, 0.25, label=kind, color=f"C{shift}")
     ax.set(xticks=range(5), xticklabels=VIEWS, ylim=(0, 1), ylabel="accuracy of BMSC")
     ax.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.2))
     return figure
@@ -179,7 +178,7 @@ def members(_theme: str) -> Any:
     bins = [k for k in range(len(edges) - 1) if (places == k).any()]
     figure, ax = plt.subplots(figsize=(6, 2.8), layout="constrained")
     shares = [right[places == k].mean() for k in bins]
-    bars = ax.bar(range(len(bins)), shares, 0.7, color=cluster_look(0).colour)
+    bars = ax.bar(range(len(bins)), shares, 0.7, color="C0")
     ax.bar_label(bars, [f"{(places == k).sum()} digits" for k in bins], padding=2, fontsize=8)
     names = [f"{edges[k]:.2g} to {min(edges[k + 1], 1):.2g}" for k in bins]
     ax.set(
@@ -228,7 +227,7 @@ def judge(theme: str) -> Any:
         # A way that could not lead has no strength, and its score is a bound.
         heights = [way[name] or 0.0 for way in ways]
         shades = [0.35 if name == "score" and way["strength"] is None else 1.0 for way in ways]
-        bars = ax.bar(places, heights, 0.24, label=name, color=cluster_look(shift).colour)
+        bars = ax.bar(places, heights, 0.24, label=name, color=f"C{shift}")
         for bar, shade in zip(bars, shades, strict=True):
             bar.set_alpha(shade)
     names = [way["way"] + (" (taken)" if way["taken"] else "") for way in ways]
@@ -240,4 +239,4 @@ def judge(theme: str) -> Any:
 def _points(ax: Any, X: np.ndarray, labels: np.ndarray) -> None:
     """Samples in the colours of their clusters."""
     for k in range(3):
-        ax.scatter(*X[labels == k].T, s=8, color=cluster_look(k).colour, depthshade=False)
+        ax.scatter(*X[labels == k].T, s=8, color=f"C{k}", depthshade=False)

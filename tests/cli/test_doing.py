@@ -54,7 +54,7 @@ def test_a_method_that_finds_the_number_itself_and_leaves_samples_out(digits, tm
     result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
     assert result["unassigned"] > 0
     assert sum(result["cluster_sizes"]) + result["unassigned"] == 240
-    assert f"{result['unassigned']} samples are in no cluster" in capsys.readouterr().out
+    assert f"{result['unassigned']} of 240 samples are in no cluster" in capsys.readouterr().out
     assert "-1" in clusters_in(tmp_path)
 
 

@@ -102,12 +102,15 @@ def runs():
 
 def test_methods_stand_side_by_side(runs):
     table = comparison_table(runs)
-    assert table.columns == ("method", "clusters", "accuracy", "structure", "modularity", "seconds")
-    kept = [modularity(run.affinity, np.unique(run.labels, return_inverse=True)[1]) for run in runs]
-    assert table.rows[0] == ("one", 3, 0.9, 0.7, pytest.approx(kept[0]), None)
-    assert table.rows[1] == ("two", 3, None, None, pytest.approx(kept[1]), 1.5)  # no cluster is not one
-    assert table.decimals == (None, None, 3, 2, 2, 2)
-    agreed = adjusted_rand_score(runs[0].labels, runs[1].labels)
+    assert table.columns == ("method", "clusters", "in no cluster", "accuracy", "structure", "modularity", "seconds")
+    inside = runs[1].labels >= 0  # no cluster is not one
+    kept = [modularity(runs[0].affinity, runs[0].labels)]
+    kept.append(modularity(csr_array(runs[1].affinity[inside][:, inside]), runs[1].labels[inside]))
+    assert table.rows[0] == ("one", 3, 0, 0.9, 0.7, pytest.approx(kept[0]), None)
+    assert table.rows[1] == ("two", 3, 1, None, None, pytest.approx(kept[1]), 1.5)
+    assert table.decimals == (None, None, None, 3, 2, 2, 2)
+    assert comparison_table(runs[:1]).columns == ("method", "clusters", "accuracy", "structure", "modularity")
+    agreed = adjusted_rand_score(runs[0].labels[inside], runs[1].labels[inside])
     assert agreement_table(runs).rows == (("one", 1.0, pytest.approx(agreed)), ("two", pytest.approx(agreed), 1.0))
 
 

@@ -1,11 +1,23 @@
 """Forty clusters can be told apart by colour or shape, whatever the reader's colour vision."""
 
 import itertools
+import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
 
-from masked_subspace.report.palette import CLASS_COLOURS, CLUSTER_COLOURS, MARKERS, SHAPES, class_look, cluster_look
+from masked_subspace.plots import THEMES
+from masked_subspace.report.palette import (
+    CLASS_COLOURS,
+    CLUSTER_COLOURS,
+    MARKERS,
+    SHAPES,
+    UNASSIGNED,
+    class_look,
+    cluster_look,
+    cluster_looks,
+)
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 VISIONS = {
@@ -15,6 +27,9 @@ VISIONS = {
     ),
     "deutan": np.array(
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "tritan": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
     ),
 }
 # Ottosson (2020): linear RGB to cone responses, and their cube roots to Oklab.
@@ -36,27 +51,48 @@ def contrast(first, second):
     return (light + 0.05) / (dark + 0.05)
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("vision", VISIONS)
-def test_colours_of_one_shape_differ_in_every_vision(vision):
-    seen = [oklab(VISIONS[vision] @ linear(colour)) for colour in CLUSTER_COLOURS]
-    assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > 0.06
+def test_colours_of_one_shape_differ_in_every_vision(vision, theme):
+    for palette, least in ((CLUSTER_COLOURS, 0.075), (CLASS_COLOURS, 0.05)):
+        seen = [oklab(VISIONS[vision] @ linear(colour)) for colour in palette[theme]]
+        assert min(np.linalg.norm(a - b) for a, b in itertools.combinations(seen, 2)) > least
 
 
 def test_the_first_56_clusters_have_56_looks():
-    assert len({cluster_look(k) for k in range(56)}) == 56
-    assert len({class_look(k) for k in range(56)}) == 56
+    for theme in ("light", "dark"):
+        for look_of in (cluster_look, class_look):
+            assert len({(look_of(k).colour_in(theme), look_of(k).shape) for k in range(56)}) == 56
 
 
-def test_classes_have_colours_of_their_own():
-    assert not set(CLASS_COLOURS) & set(CLUSTER_COLOURS)
-    pairs = itertools.product(CLASS_COLOURS, CLUSTER_COLOURS)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_classes_have_colours_of_their_own(theme):
+    pairs = itertools.product(CLASS_COLOURS[theme], CLUSTER_COLOURS[theme])
     apart = [np.linalg.norm(oklab(linear(a)) - oklab(linear(b))) for a, b in pairs]
     assert min(apart) > 0.03
 
 
-@pytest.mark.parametrize("ground", ["#ffffff", "#1b1f25"])
-def test_every_colour_shows_on_both_grounds(ground):
-    assert min(contrast(colour, ground) for colour in (*CLUSTER_COLOURS, *CLASS_COLOURS)) > 1.9
+def grounds():
+    """Every ground that marks and bars stand on, from the page's style sheet and from the themes of `plots`."""
+    sheet = files("masked_subspace.report").joinpath("assets/report.css").read_text(encoding="utf-8")
+    blocks = {"light": r":root \{(.*?)\}", "dark": r':root\[data-theme="dark"\] \{(.*?)\}'}
+    for theme, pattern in blocks.items():
+        block = re.search(pattern, sheet, flags=re.DOTALL)[1]
+        named = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", block))
+        yield from ((theme, named[name]) for name in ("page", "card", "wash", "m0"))
+        yield theme, THEMES[theme].ground
+
+
+@pytest.mark.parametrize(("theme", "ground"), list(grounds()))
+def test_every_colour_has_a_contrast_of_three_with_every_ground_of_its_theme(theme, ground):
+    looks = [UNASSIGNED, *map(cluster_look, range(8)), *map(class_look, range(8))]
+    low = {look.colour_in(theme): contrast(look.colour_in(theme), ground) for look in looks}
+    assert {colour: value for colour, value in low.items() if value < 3} == {}
+
+
+def test_no_cluster_is_gray_and_takes_no_other_s_look():
+    assert cluster_looks([-1, 0, 1]) == [UNASSIGNED, cluster_look(0), cluster_look(1)]
+    assert cluster_looks([0, 1]) == [cluster_look(0), cluster_look(1)]
 
 
 def test_every_shape_can_be_drawn_by_matplotlib():

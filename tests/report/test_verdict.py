@@ -277,7 +277,7 @@ def test_a_quarter_of_the_links_makes_two_clusters_hard_to_tell_apart(share, clo
     ("kept", "words"), [(0.61, "well apart"), (0.59, "overlap"), (0.31, "overlap"), (0.29, "hardly")]
 )
 def test_without_a_structure_score_modularity_says_how_real(run, monkeypatch, kept, words):
-    monkeypatch.setattr("masked_subspace.report.verdict.modularity", lambda *_: kept)
+    monkeypatch.setattr("masked_subspace.report.verdict.cluster_modularity", lambda *_: kept)
     assert words in verdict(run)["headline"]
 
 

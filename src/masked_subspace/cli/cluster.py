@@ -17,7 +17,7 @@ from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.provenance import provenance
 from masked_subspace._common.types import Matrix, Record
 from masked_subspace.cli.exits import CommandError, Exit
-from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures, estimator_for, fit, scores
+from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures, estimator_for, fit
 from masked_subspace.cli.printing import complain, say, say_json
 from masked_subspace.experiments.render import aligned
 from masked_subspace.inputs import GivenPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
@@ -26,7 +26,9 @@ from masked_subspace.inputs.text import counted
 from masked_subspace.registry import resolve
 from masked_subspace.report import ReportContent, render, run_from_estimator
 from masked_subspace.report.archive import save_run
-from masked_subspace.report.verdict import as_options, verdict
+from masked_subspace.report.next_steps import as_options
+from masked_subspace.report.scoring import COUNTED, scores
+from masked_subspace.report.verdict import verdict
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -229,7 +231,8 @@ def _tell(job: _Job, content: ReportContent, words: Record, files: list[Path]) -
     if len(sizes) > len(shown):
         say(options, f"… and {len(sizes) - len(shown)} more")
     if (one.labels < 0).any():
-        say(options, f"{int((one.labels < 0).sum())} samples are in no cluster")
+        rule = f": {COUNTED}" if one.scores else ""
+        say(options, f"{int((one.labels < 0).sum())} of {len(one.labels)} samples are in no cluster{rule}")
     say(options, f"\n{words['headline']}")
     for warning in fitted.warnings:
         say(options, f"note: {warning}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,14 @@ from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.progress import events_for, track
 from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import Exit
-from masked_subspace.cli.fitting import as_pictures, fit, scores, wants_progress
+from masked_subspace.cli.fitting import as_pictures, fit, wants_progress
 from masked_subspace.cli.printing import say, say_json
-from masked_subspace.cli.report import comparison_table
 from masked_subspace.datasets import DatasetError, load_protocol
 from masked_subspace.experiments.render import aligned
 from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.registry import make_estimator, resolve
-from masked_subspace.report import ReportContent, Run, run_from_estimator, write_report
+from masked_subspace.report import ReportContent, Run, Table, run_from_estimator, write_report
+from masked_subspace.report.scoring import COUNTED, scores
 
 _SHOWN = ("ssc", "bmsc", "gmsc", "rmsc")
 
@@ -48,7 +49,7 @@ def run(options: Namespace) -> int:
         title = resolve(name).title
         compiling[title] = fitted.compile_seconds
         runs.append(run_from_estimator(fitted.estimator, title, seconds=fitted.seconds, scores=found, X=X))
-    table = comparison_table(runs, extra=[first])
+    table = _side_by_side(runs, first)
     content = ReportContent(
         title=f"{'Five' if not options.method else len(runs) + 1} ways to cluster digits",
         subtitle=f"{len(X)} handwritten digits; no method saw a label. GMSC's mask comes from k-means.",
@@ -59,8 +60,10 @@ def run(options: Namespace) -> int:
         tables=(table,),
     )
     path = write_report(content, folder / "report.html")
-    shown = [(row[0], *(f"{value:.3f}" for value in row[1:-1]), f"{row[-1]:.2f}") for row in table.rows]
+    shown = [(row[0], *(_three(value) for value in row[1:-1]), f"{row[-1]:.2f}") for row in table.rows]
     say(options, aligned(table.columns, shown))
+    for note in table.notes:
+        say(options, note)
     if sum(compiling.values()) >= 0.1:
         by_method = ", ".join(f"{name} {seconds:.1f}" for name, seconds in compiling.items() if seconds >= 0.1)
         say(options, f"\nnot in these seconds: {sum(compiling.values()):.1f} s of compiling, once after installation "
@@ -68,6 +71,19 @@ def run(options: Namespace) -> int:
     say(options, f"\nwrote {path}")
     say_json(options, {"columns": table.columns, "rows": table.rows, "compile_seconds": compiling, "report": str(path)})
     return Exit.OK
+
+
+def _side_by_side(runs: Sequence[Run], first: tuple[object, ...]) -> Table:
+    """Scores and seconds of all methods; k-means, which has no graph to show, stands first."""
+    keys = ("accuracy", "NMI", "BCA")
+    rows = [(run.name, *(run.scores.get(key) for key in keys), run.seconds) for run in runs]
+    left_out = {run.name: int((run.labels < 0).sum()) for run in runs if (run.labels < 0).any()}
+    notes = tuple(f"{name}: {count} samples are in no cluster; {COUNTED}." for name, count in left_out.items())
+    return Table("Comparison", ("method", *keys, "seconds"), (first, *rows), notes, (None, 3, 3, 3, 2))
+
+
+def _three(value: Any) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _digits(options: Namespace) -> Any:

@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from masked_subspace._common.labels import fit_for_labels
 from masked_subspace._common.matrices import as_dense
-from masked_subspace._common.types import Array, Matrix, Record, RecordView
+from masked_subspace._common.types import Matrix, Record, RecordView
 from masked_subspace.cli.exits import CommandError, Exit
 
 if TYPE_CHECKING:
@@ -143,19 +143,6 @@ def _tags(estimator: BaseEstimator) -> InputTags:
     from sklearn.utils import get_tags
 
     return get_tags(estimator).input_tags
-
-
-def scores(labels: Array, target: Array | None) -> dict[str, float]:
-    """Accuracy, NMI and BCA against the known classes."""
-    if target is None:
-        return {}
-    from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
-
-    return {
-        "accuracy": clustering_accuracy(target, labels),
-        "NMI": normalized_mutual_info(target, labels),
-        "BCA": binary_clustering_accuracy(target, labels),
-    }
 
 
 def parse_settings(texts: Sequence[str]) -> Record:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.printing import say, say_json
 from masked_subspace.cli.stored_runs import StoredRun, load_alike
-from masked_subspace.report import ReportContent, Run, Table, write_report
+from masked_subspace.report import ReportContent, comparison_table, write_report
+from masked_subspace.report.comparing import agreement_table
 
 
 def run(options: Namespace) -> int:
@@ -33,12 +34,4 @@ def _together(stored: Sequence[StoredRun]) -> ReportContent:
     if len(stored) == 1:
         return first
     runs = tuple(replace(one.content.runs[0], name=one.title) for one in stored)
-    return replace(first, title="Comparison of runs", runs=runs, tables=(comparison_table(runs),))
-
-
-def comparison_table(runs: Sequence[Run], extra: Sequence[tuple[object, ...]] = ()) -> Table:
-    """Scores and seconds side by side; `extra` are rows of methods without a graph."""
-    keys = list(dict.fromkeys(key for run in runs for key in run.scores))
-    rows = [(run.name, *(run.scores.get(key) for key in keys), run.seconds) for run in runs]
-    decimals = (None, *(3 for _ in keys), 2)
-    return Table("Comparison", ("method", *keys, "seconds"), (*extra, *rows), decimals=decimals)
+    return replace(first, title="Comparison of runs", runs=runs, tables=(comparison_table(runs), agreement_table(runs)))

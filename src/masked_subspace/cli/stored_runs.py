@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.report import ReportContent
 from masked_subspace.report.archive import load_result, load_run
+from masked_subspace.report.scoring import scores
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def load_alike(folders: Sequence[Path]) -> list[StoredRun]:
     runs = [
         StoredRun(folder, f"{content.runs[0].name} ({folder.resolve().name})", load_result(folder), content)
         for folder in folders
-        for content in [load_run(folder)]
+        for content in [_scored(load_run(folder))]
     ]
     first = runs[0]
     for run in runs[1:]:
@@ -43,6 +44,12 @@ def load_alike(folders: Sequence[Path]) -> list[StoredRun]:
                 Exit.INPUT,
             )
     return runs
+
+
+def _scored(content: ReportContent) -> ReportContent:
+    """With scores by the rules of this version, whichever wrote the run: only such compare."""
+    run = content.runs[0]
+    return replace(content, runs=(replace(run, scores=scores(run.labels, content.target)),))
 
 
 def _same_data(one: Record, other: Record) -> bool:

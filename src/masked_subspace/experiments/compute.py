@@ -22,10 +22,10 @@ from masked_subspace._common.types import Array, Record
 from masked_subspace.datasets import load_protocol
 from masked_subspace.experiments.results import as_json
 from masked_subspace.experiments.settings import Cell, FitSetting
-from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
 from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.registry import make_estimator
 from masked_subspace.report.record import readable_parameters
+from masked_subspace.report.scoring import scores
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -119,12 +119,13 @@ def compute(cell: Cell, trial: Trial, threads: int) -> Record:
         fit_for_labels(estimator, trial.X)
         wall, cpu = time.perf_counter() - started, time.process_time() - cpu_started
     labels = np.asarray(estimator.labels_)
+    found = scores(labels, trial.target)
     notes = list(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, UserWarning)))
     return {
         "state": "done",
-        "accuracy": clustering_accuracy(trial.target, labels),
-        "nmi": normalized_mutual_info(trial.target, labels),
-        "bca": binary_clustering_accuracy(trial.target, labels),
+        "accuracy": found["accuracy"],
+        "nmi": found.get("NMI", 0.0),  # of a method that puts nobody into a cluster
+        "bca": found.get("BCA", 0.0),
         "seconds": max(0.0, wall - _last_labeling_seconds(estimator)),
         "wall_seconds": wall,
         "cpu_seconds": cpu,

@@ -11,8 +11,9 @@ from scipy.sparse import coo_array, csr_array, issparse
 from masked_subspace._common.matrices import mean_cells
 from masked_subspace._common.types import Array
 from masked_subspace.plots.themes import axes_or_new, dressed, shades_of, theme_of
-from masked_subspace.report.layout import graph_map
-from masked_subspace.report.palette import MARKERS, UNASSIGNED_COLOUR, Look, class_look, cluster_look
+from masked_subspace.report.layout import graph_map, homes
+from masked_subspace.report.palette import MARKERS, class_look, cluster_looks
+from masked_subspace.report.scoring import in_clusters
 
 _CELLS = 400
 _MOST_LINES = 24
@@ -120,7 +121,7 @@ def plot_embedding(embedding: Any, labels: npt.ArrayLike | None = None, *, ax: A
     if points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
     ax = axes_or_new(ax, (4.8, 3.6))
-    _scatter(ax, points, np.zeros(len(points), dtype=int) if labels is None else np.asarray(labels))
+    _scatter(ax, points, np.zeros(len(points), dtype=int) if labels is None else np.asarray(labels), theme)
     ax.set(xlabel="axis 1", ylabel="axis 2")
     return dressed(ax, theme_of(theme))
 
@@ -160,15 +161,15 @@ def plot_map(
     """
     look = theme_of(theme)
     labels = np.asarray(model.labels_)
-    clusters, codes = np.unique(labels, return_inverse=True)
-    places = graph_map(csr_array(model.affinity_matrix_), np.asarray(model.embedding_, dtype=float), codes)
+    embedding = np.asarray(model.embedding_, dtype=float)
+    places = graph_map(csr_array(model.affinity_matrix_), embedding, homes(embedding, labels))
     ax = axes_or_new(ax, (5.2, 5.2))
     if classes is None:
-        _scatter(ax, places, labels)
+        _scatter(ax, places, labels, theme)
     else:
-        _scatter(ax, places, np.asarray(classes), class_look)
-    for k, cluster in enumerate(clusters if names else ()):
-        own = places[codes == k]
+        _scatter(ax, places, np.asarray(classes), theme, as_classes=True)
+    for cluster in np.unique(labels[in_clusters(labels)]) if names else ():  # who is in no cluster has no one place
+        own = places[labels == cluster]
         at = own[((own - np.median(own, axis=0)) ** 2).sum(axis=1).argmin()]
         box = {"boxstyle": "round,pad=0.15", "fc": look.ground, "ec": "none", "alpha": 0.75}
         ax.text(*at, str(cluster), ha="center", va="center", fontsize=8, weight="bold", color=look.ink, bbox=box)
@@ -176,13 +177,13 @@ def plot_map(
     return dressed(ax, look)
 
 
-def _scatter(ax: Any, points: Array, groups: Array, look_of: Any = cluster_look) -> None:
+def _scatter(ax: Any, points: Array, groups: Array, theme: str, as_classes: bool = False) -> None:
     """One collection a group, so that each has its colour and shape; −1 (no cluster) is gray."""
     size = float(np.clip(6000 / max(len(points), 1), 2, 16))
-    for k, group in enumerate(np.unique(groups)):
-        look: Look = look_of(k)
-        colour = UNASSIGNED_COLOUR if groups.dtype.kind in "if" and group < 0 else look.colour
+    names = np.unique(groups)
+    numbers = names.tolist() if groups.dtype.kind in "if" else list(range(len(names)))
+    looks = [class_look(k) for k in range(len(names))] if as_classes else cluster_looks(numbers)
+    for group, look in zip(names, looks, strict=True):
         own = points[groups == group]
-        ax.scatter(
-            own[:, 0], own[:, 1], s=size, marker=MARKERS[look.shape], color=colour, linewidths=0, label=str(group)
-        )
+        marker, colour = MARKERS[look.shape], look.colour_in(theme)
+        ax.scatter(own[:, 0], own[:, 1], s=size, marker=marker, color=colour, linewidths=0, label=str(group))

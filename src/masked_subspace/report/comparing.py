@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.types import Array, MatrixLike
-from masked_subspace.label.modularity import modularity
 from masked_subspace.report.fitted import run_from_estimator
 from masked_subspace.report.page import write_page
 from masked_subspace.report.profiles import feature_names_of
 from masked_subspace.report.record import ReportContent, Run, Table
+from masked_subspace.report.scoring import COUNTED, LEFT_OUT, agreement, cluster_modularity, in_clusters, scores
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -178,7 +178,7 @@ def content_of(
             X=X if images is None or not hasattr(model, "affinity_matrix_") else None,
             feature_names=columns,
             seconds=(seconds or {}).get(name),
-            scores=_scores(target, model),
+            scores=scores(np.asarray(model.labels_), target),
         )
         for name, model in models.items()
     )
@@ -208,7 +208,8 @@ def comparison_table(runs: Sequence[Run]) -> Table:
     Returns
     -------
     table : Table
-        A row for each run: clusters, scores, structure, modularity, seconds; columns that nobody fills are left out.
+        A row for each run: clusters, samples in none, scores, structure, modularity, seconds; columns that nobody
+        fills are left out.
 
     Examples
     --------
@@ -221,46 +222,40 @@ def comparison_table(runs: Sequence[Run]) -> Table:
     ('method', 'clusters', 'structure', 'modularity')
     """
     keys = list(dict.fromkeys(key for run in runs for key in run.scores))
+    somebody_left_out = any((run.labels < 0).any() for run in runs)
     rows = []
     for run in runs:
-        found = len(np.unique(run.labels[run.labels >= 0]))
-        inside = modularity(run.affinity, np.unique(run.labels, return_inverse=True)[1])
-        rows.append((run.name, found, *(run.scores.get(key) for key in keys), run.structure, inside, run.seconds))
-    columns = ("method", "clusters", *keys, "structure", "modularity", "seconds")
-    note = "Modularity is on each method's own graph, for methods without one on nearest neighbors."
+        found, apart = len(np.unique(run.labels[run.labels >= 0])), cluster_modularity(run.affinity, run.labels)
+        left_out = int((~in_clusters(run.labels)).sum()) if somebody_left_out else None
+        scored = (run.scores.get(key) for key in keys)
+        rows.append((run.name, found, left_out, *scored, run.structure, apart, run.seconds))
+    columns = ("method", "clusters", LEFT_OUT, *keys, "structure", "modularity", "seconds")
+    notes = ["Modularity is on each method's own graph, for methods without one on nearest neighbors."]
+    notes += [f"Samples in no cluster: {COUNTED}."] if somebody_left_out and keys else []
     filled = [c for c in range(len(columns)) if c < 2 or any(row[c] is not None for row in rows)]
-    decimals = (None, None, *(3 for _ in keys), 2, 2, 2)
+    decimals = (None, None, None, *(3 for _ in keys), 2, 2, 2)
     return Table(
         "Comparison",
         tuple(columns[c] for c in filled),
         tuple(tuple(row[c] for c in filled) for row in rows),
-        notes=(note,),
+        notes=tuple(notes),
         decimals=tuple(decimals[c] for c in filled),
     )
 
 
 def agreement_table(runs: Sequence[Run]) -> Table:
     """How far every two methods agree: the adjusted Rand index of their labels."""
-    from sklearn.metrics import adjusted_rand_score
-
-    rows = tuple((one.name, *(float(adjusted_rand_score(one.labels, other.labels)) for other in runs)) for one in runs)
-    note = "ARI of the labels of two methods: 1 is the same partition, 0 what chance would give."
+    rows = tuple((one.name, *(agreement(one.labels, other.labels)[0] for other in runs)) for one in runs)
+    notes = ["ARI of the labels of two methods: 1 is the same partition, 0 what chance would give."]
+    if any((run.labels < 0).any() for run in runs):
+        notes.append("Two methods are compared on the samples that both have in clusters.")
     return Table(
-        "Who agrees with whom", ("method", *(run.name for run in runs)), rows, (note,), (None, *(2 for _ in runs))
+        "Who agrees with whom",
+        ("method", *(run.name for run in runs)),
+        rows,
+        tuple(notes),
+        (None, *(2 for _ in runs)),
     )
-
-
-def _scores(target: Array | None, model: BaseEstimator) -> dict[str, float]:
-    if target is None:
-        return {}
-    from masked_subspace.metrics import binary_clustering_accuracy, clustering_accuracy, normalized_mutual_info
-
-    labels = np.asarray(model.labels_)
-    return {
-        "accuracy": float(clustering_accuracy(target, labels)),
-        "NMI": float(normalized_mutual_info(target, labels)),
-        "BCA": float(binary_clustering_accuracy(target, labels)),
-    }
 
 
 def _coded(y: npt.ArrayLike | None, class_names: Sequence[str] | None) -> tuple[Array | None, list[str] | None]:

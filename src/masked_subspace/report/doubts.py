@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from masked_subspace._common.types import Array
 _SMALLEST_PART = 0.15  # of a cluster, for a part of it to count as a block
 _FEWEST_SAMPLES = 12  # below that a cluster is not looked into
 _NEVER_TWO = 0.1  # a split that cuts more than this parts no blocks
+_RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
 _ALWAYS_TWO = 0.01  # a split that cuts less of the links than this parts two blocks, whatever lies outside
 
 
@@ -51,6 +53,26 @@ def examine(affinity: csr_array, codes: Array, certainty: Array) -> list[Cluster
             ClusterFacts(int(sizes[k]), float(sure[k]), float(outside), rival, float(away.max()), part, between)
         )
     return facts
+
+
+def rivals(facts: Mapping[str, ClusterFacts], names: Sequence[str]) -> list[tuple[str, str, float]]:
+    """Pairs of clusters of which one sends a quarter of its links or more to the other, the closest first."""
+    found: dict[frozenset[str], tuple[str, str, float]] = {}
+    for name, fact in sorted(facts.items(), key=lambda item: -item[1].to_rival):
+        if fact.rival >= 0 and fact.to_rival >= _RIVAL and names[fact.rival] in facts:
+            found.setdefault(frozenset((name, names[fact.rival])), (name, names[fact.rival], fact.to_rival))
+    return list(found.values())
+
+
+def in_two_blocks(facts: Mapping[str, ClusterFacts]) -> list[str]:
+    """Clusters that look like two."""
+    return [name for name, fact in facts.items() if fact.smaller_part]
+
+
+def very_small(facts: Mapping[str, ClusterFacts]) -> list[str]:
+    """Clusters of a tenth of the mean size, or of two samples."""
+    mean = float(np.mean([fact.size for fact in facts.values()]))
+    return [name for name, fact in facts.items() if fact.size < max(3, 0.1 * mean)]
 
 
 def block_weights(affinity: csr_array, codes: Array) -> Array:

@@ -23,6 +23,7 @@ from masked_subspace.report.record import (
     readable,
     readable_parameters,
 )
+from masked_subspace.report.scoring import in_clusters
 from masked_subspace.report.stand_in import neighbor_graph, principal_rows
 
 if TYPE_CHECKING:
@@ -136,12 +137,15 @@ def _one_line(estimator: BaseEstimator, given: Sequence[str]) -> str:
 
 
 def _certainty(estimator: BaseEstimator, embedding: Array, labels: Array) -> Array:
-    """The estimator's own; else the margin between the two nearest centres."""
+    """The estimator's own; else the margin between the two nearest centres, 0 for samples in no cluster."""
     own = getattr(estimator, "certainty_", None)
     if own is not None:
         return np.clip(np.asarray(own, dtype=np.float64), 0.0, 1.0)
-    _, codes = np.unique(labels, return_inverse=True)
-    return embedding_margin(embedding, codes)
+    certainty, inside = np.zeros(len(labels)), in_clusters(labels)
+    if inside.any():  # samples in no cluster have no centre to be near to
+        _, codes = np.unique(labels[inside], return_inverse=True)
+        certainty[inside] = embedding_margin(embedding[inside], codes)
+    return certainty
 
 
 def _number(value: float | None) -> float | None:

@@ -9,6 +9,7 @@ from masked_subspace._common.rows import eigenpairs
 from masked_subspace._common.types import Array
 from masked_subspace.label.graph import distances, nearest_centres
 from masked_subspace.report.forces import pull_and_push
+from masked_subspace.report.scoring import in_clusters
 
 _STEPS = 300
 _MOST_UPDATES = 150_000_000  # pulls along links over all sweeps: some seconds
@@ -38,6 +39,19 @@ def cluster_map(embedding: Array, codes: Array) -> Array:
         return np.repeat(places, len(codes), axis=0)
     doubt = np.minimum(nearest.own / np.maximum(nearest.own + nearest.other, 1e-30), 0.5)[:, None]
     return np.asarray((1 - doubt) * places[codes] + doubt * places[nearest.following])
+
+
+def homes(embedding: Array, labels: Array) -> Array:
+    """Clusters numbered from 0, for the map: samples in no cluster stand by the one whose centre is nearest."""
+    inside = in_clusters(labels)
+    if not inside.any():
+        return np.zeros(len(labels), dtype=np.int64)
+    _, codes = np.unique(labels[inside], return_inverse=True)
+    found = np.empty(len(labels), dtype=np.int64)
+    found[inside] = codes
+    centres = nearest_centres(embedding[inside], codes).centres
+    found[~inside] = distances(embedding[~inside], centres).argmin(axis=1)
+    return found
 
 
 def graph_map(affinity: csr_array, embedding: Array, codes: Array) -> Array:

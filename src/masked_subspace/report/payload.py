@@ -10,13 +10,14 @@ from scipy.optimize import linear_sum_assignment
 from masked_subspace._common.types import Array, Record
 from masked_subspace.label.graph import distances, nearest_centres
 from masked_subspace.report.encoding import encoded, finite, sixteen_bits, small_integers
-from masked_subspace.report.layout import graph_map, principal_axes
+from masked_subspace.report.layout import graph_map, homes, principal_axes
 from masked_subspace.report.matrix import coarse_matrix, display_order
-from masked_subspace.report.palette import UNASSIGNED_COLOUR, class_look, cluster_look
+from masked_subspace.report.next_steps import as_options
+from masked_subspace.report.palette import class_look, cluster_looks
 from masked_subspace.report.pictures import subspace_panel
 from masked_subspace.report.png import data_uri, sprite_sheet
 from masked_subspace.report.record import ReportContent, Run, Table
-from masked_subspace.report.verdict import as_options, verdict
+from masked_subspace.report.verdict import verdict
 
 MAX_POINTS = 60_000
 MAX_AXES_VALUES = 240_000
@@ -56,7 +57,7 @@ def _classes(content: ReportContent) -> Record | None:
     coded = given is not None and values.dtype.kind in "iu" and values.min() >= 0 and values.max() < len(given)
     names = [str(given[value]) if given is not None and coded else str(value) for value in values]
     looks = [class_look(k) for k in range(len(values))]
-    return {"of": small_integers(codes), "names": names, "looks": [[look.colour, look.shape] for look in looks]}
+    return {"of": small_integers(codes), "names": names, "looks": [look.plain() for look in looks]}
 
 
 def _sprites(content: ReportContent, shown: Sequence[Record]) -> Record | None:
@@ -77,14 +78,10 @@ def _sprites(content: ReportContent, shown: Sequence[Record]) -> Record | None:
 def _run(run: Run, certain: Record, content: ReportContent) -> Record:
     clusters, codes = np.unique(run.labels, return_inverse=True)
     order = display_order(codes, run.certainty)
-    looks = [cluster_look(k) for k in range(len(clusters))]
     return {
         "name": run.name,
         "clusters": ["not assigned" if cluster < 0 else str(cluster) for cluster in clusters.tolist()],
-        "looks": [
-            [UNASSIGNED_COLOUR if cluster < 0 else look.colour, look.shape]
-            for cluster, look in zip(clusters.tolist(), looks, strict=True)
-        ],
+        "looks": [look.plain() for look in cluster_looks(clusters.tolist())],
         "labels": small_integers(codes),
         "following": small_integers(_next_clusters(run, clusters, codes)),
         "sizes": np.bincount(codes).tolist(),
@@ -93,16 +90,16 @@ def _run(run: Run, certain: Record, content: ReportContent) -> Record:
         "certainty_kind": run.certainty_kind,
         "certain": certain,
         "rounds": _rounds(run, order),
-        "points": _points(run, codes),
+        "points": _points(run),
         "history": finite(list(run.history)),
         "parameters": [[key, finite(value)] for key, value in run.parameters.items()],
         "call": run.call,
         "scores": finite(run.scores),
         "seconds": run.seconds,
-        "confusion": None if content.target is None else _confusion(codes, content.target),
+        "confusion": None if content.target is None else _confusion(clusters, codes, content.target),
         "n_links": int(run.affinity.nnz // 2),
         "graph_kind": run.graph_kind,
-        "structure": run.structure if len(clusters) > 1 else None,  # one cluster has nothing to agree on
+        "structure": run.structure if (clusters >= 0).sum() > 1 else None,  # one cluster has nothing to agree on
         "verdict": finite(_verdict(run, content)),
         "choices": finite(list(run.choices)),
         "n_clusters_scores": finite(list(run.n_clusters_scores)),
@@ -163,12 +160,12 @@ def certain_samples(run: Run) -> Record:
     return {"most": most, "least": least, "tied_most": tied_most, "tied_least": tied_least}
 
 
-def _points(run: Run, codes: Array) -> Record:
+def _points(run: Run) -> Record:
     """The map and the embedding's principal axes, 16 bits a value; every sample up to a limit, then an even choice."""
-    n = len(codes)
+    n = len(run.labels)
     chosen = np.arange(n) if n <= MAX_POINTS else np.linspace(0, n - 1, MAX_POINTS).astype(int)
     projected, share = principal_axes(run.embedding[chosen], max(2, min(AXES, MAX_AXES_VALUES // len(chosen))))
-    places = graph_map(run.affinity, run.embedding, codes)[chosen]
+    places = graph_map(run.affinity, run.embedding, homes(run.embedding, run.labels))[chosen]
     return {
         "axes": int(projected.shape[1]),
         "share": [round(float(value), 4) for value in share],
@@ -178,14 +175,15 @@ def _points(run: Run, codes: Array) -> Record:
     }
 
 
-def _confusion(codes: Array, target: Array) -> Record:
+def _confusion(clusters: Array, codes: Array, target: Array) -> Record:
     """Counts of cluster × class; `match[k]` is the class that the best one-to-one matching gives cluster k, or −1."""
     _, classes = np.unique(target, return_inverse=True)
-    counts = np.zeros((codes.max() + 1, classes.max() + 1), dtype=int)
+    counts = np.zeros((len(clusters), classes.max() + 1), dtype=int)
     np.add.at(counts, (codes, classes), 1)
-    rows, columns = linear_sum_assignment(-counts)
-    match = np.full(counts.shape[0], -1)
-    match[rows] = columns
+    real = np.flatnonzero(clusters >= 0)  # being in no cluster stands for no class
+    rows, columns = linear_sum_assignment(-counts[real])
+    match = np.full(len(clusters), -1)
+    match[real[rows]] = columns
     return {"counts": counts.tolist(), "match": match.tolist()}
 
 

@@ -6,13 +6,25 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from masked_subspace._common.types import IntArray, Record, RecordView
-from masked_subspace.label.modularity import modularity
-from masked_subspace.report.doubts import ClusterFacts, examine
+from masked_subspace._common.types import Record, RecordView
+from masked_subspace.report.doubts import ClusterFacts, examine, in_two_blocks, rivals, very_small
+from masked_subspace.report.next_steps import (
+    EQUAL,
+    FAIR,
+    GOOD,
+    NAMED,
+    POOR,
+    UNSURE,
+    certainty_in_clusters,
+    next_steps,
+    steps_without_clusters,
+    takes_a_number,
+    them,
+)
 from masked_subspace.report.record import AGREEMENT, Run
+from masked_subspace.report.scoring import COUNTED, agreement, cluster_modularity, in_clusters
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 
-GOOD, FAIR, POOR = "good", "fair", "poor"
 _STRUCTURE = (
     (0.6, GOOD, "stand out clearly"),
     (DOUBTFUL_STRUCTURE, FAIR, "are more than noise, but not clear-cut"),
@@ -28,20 +40,8 @@ _MODEL_WORDS = {
     "shared-mixture": "the vote of Gaussian mixtures of one shape",
     "topics": "the vote along the topics of its words",
 }
-# What is advised in the words of Python, in those of the command.
-_AS_OPTIONS = {
-    'n_clusters="auto"': "--clusters auto",
-    "min_certainty": "--set min_certainty",
-    "(must_link, cannot_link)": "(--pairs)",
-    "random_state": "--seed",
-    "another view": "another --set view",
-}
 _CLOSE = 0.02  # scores nearer than this are called a tie
-_RIVAL = 0.25  # a cluster that sends this share of its links to one other is hard to tell from it
-_UNSURE = 0.5  # a mean certainty below this makes a cluster doubtful
-_MANY_UNSURE = 0.3  # a share of samples below that certainty which the headline mentions
-_EQUAL = 0.005  # certainties that differ by less are equal
-_NAMED = 6  # at most so many clusters are named one by one
+_MANY = 0.3  # a share of samples that are uncertain, or in no cluster, which lowers the tone of the headline
 
 
 def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
@@ -50,13 +50,15 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
     names = [str(cluster) for cluster in clusters]
     assigned = clusters >= 0
     n_clusters = int(assigned.sum())
-    if n_clusters < 2:
-        return _of_one_cluster(n_clusters, examine(run.affinity, codes, run.certainty))
     facts = examine(run.affinity, codes, run.certainty)
+    if n_clusters < 2:
+        return _of_one_cluster(run, n_clusters, facts[-1] if n_clusters else None)
     facts_of = {name: fact for name, fact, real in zip(names, facts, assigned, strict=True) if real}
-    tone, words, reality = _reality(run, codes)
-    if float(np.mean(run.certainty < _UNSURE)) > _MANY_UNSURE:
+    tone, words, reality = _reality(run)
+    if float(np.mean(certainty_in_clusters(run) < UNSURE)) > _MANY:
         tone, words = (FAIR if tone == GOOD else tone), f"{words}, with many uncertain samples"
+    if tone == GOOD and float(np.mean(run.labels < 0)) > _MANY:
+        tone = FAIR
     doubts = _doubts(facts_of, names)
     points: list[Record] = [{"title": "How real", "text": reality, "tone": tone}]
     points += [_point("How many", _how_many(run, n_clusters)), _point("Which way", _which_way(run))]
@@ -77,46 +79,44 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
         )
     points += [_point("Other methods", _agreement(run, others)), _point("Known classes", _known(run))]
     return {
-        "headline": f"{n_clusters} clusters that {words}",
+        "headline": f"{n_clusters} clusters that {words}{_left_out(run)}",
         "tone": tone,
         "points": [point for point in points if point["text"]],
-        "next": _next_steps(run, tone, facts_of, names),
+        "next": next_steps(run, tone, facts_of, names),
     }
-
-
-def as_options(step: str) -> str:
-    """An advice in the words of the command."""
-    for name, option in _AS_OPTIONS.items():
-        step = step.replace(name, option)
-    return step
 
 
 def _point(title: str, text: str) -> Record:
     return {"title": title, "text": text, "tone": "info"}
 
 
-def _of_one_cluster(n_clusters: int, facts: Sequence[ClusterFacts]) -> Record:
-    text = (
-        "All samples are in one cluster, so there is nothing to compare." if n_clusters else "No sample was assigned."
-    )
-    advice = 'Ask for at least two clusters, or let the method choose with n_clusters="auto".'
-    points = [_point("How many", text)]
-    if n_clusters and len(facts) == 1 and facts[0].smaller_part:
-        smaller, larger = facts[0].smaller_part, facts[0].size - facts[0].smaller_part
+def _of_one_cluster(run: Run, n_clusters: int, facts: ClusterFacts | None) -> Record:
+    held = int(in_clusters(run.labels).sum())
+    text = "All samples are in one cluster" if held == len(run.labels) else f"One cluster holds {held} samples"
+    text = f"{text}, so there is nothing to compare." if n_clusters else "No sample was assigned."
+    points = [_point("How many", text), _point("Not assigned", _unassigned(run) if n_clusters else "")]
+    if facts is not None and facts.smaller_part:
+        smaller, larger = facts.smaller_part, facts.size - facts.smaller_part
         cut = f"its best cut parts {larger} from {smaller} samples"
         seen = f"The graph falls into blocks: {cut}. There is more to divide."
         points.append({"title": "Doubtful", "text": seen, "tone": FAIR})
     return {
-        "headline": "One cluster: nothing was divided" if n_clusters else "No clusters",
+        "headline": f"One cluster: nothing was divided{_left_out(run)}" if n_clusters else "No clusters",
         "tone": FAIR,
-        "points": points,
-        "next": [advice if n_clusters else "Lower min_certainty: every sample is below it."],
+        "points": [point for point in points if point["text"]],
+        "next": steps_without_clusters(run, n_clusters),
     }
 
 
-def _reality(run: Run, codes: IntArray) -> tuple[str, str, str]:
+def _left_out(run: Run) -> str:
+    """The end of a headline: it must not speak for samples that are in none of the clusters."""
+    count = int((~in_clusters(run.labels)).sum())
+    return f"; {count} of {len(run.labels)} samples are in none" if count else ""
+
+
+def _reality(run: Run) -> tuple[str, str, str]:
     """Tone, words for the headline, and the sentence behind them."""
-    kept = modularity(run.affinity, codes)
+    kept = cluster_modularity(run.affinity, run.labels)
     if run.structure is not None:
         tone, words = next((tone, words) for least, tone, words in _STRUCTURE if run.structure >= least)
         return (
@@ -143,8 +143,7 @@ def _reality(run: Run, codes: IntArray) -> tuple[str, str, str]:
 def _how_many(run: Run, n_clusters: int) -> str:
     ranked = sorted((one for one in run.n_clusters_scores if _score(one) is not None), key=_score_of, reverse=True)
     if len(ranked) < 2:
-        asked = not run.parameters or {"n_clusters", "n_components"} & set(run.parameters)
-        how = "as asked for" if asked else "which the method found itself"
+        how = "as asked for" if takes_a_number(run) else "which the method found itself"
         return f"{n_clusters}, {how}." if not run.n_clusters_scores else ""
     tried = sorted(int(one["n_clusters"]) for one in run.n_clusters_scores)
     taken = next((one for one in ranked if int(one["n_clusters"]) == n_clusters), ranked[0])
@@ -157,7 +156,7 @@ def _how_many(run: Run, n_clusters: int) -> str:
     if others:
         verb = "has" if len(others) == 1 else "have"
         return (
-            f"{text} The evidence is split: {' and '.join(others)} {verb} nearly as much; look at {_them(others)} too."
+            f"{text} The evidence is split: {' and '.join(others)} {verb} nearly as much; look at {them(others)} too."
         )
     if run.n_clusters_candidates:
         return f"{text} No other number comes near it."
@@ -165,10 +164,6 @@ def _how_many(run: Run, n_clusters: int) -> str:
     if abs(gap) < _CLOSE:
         return f"{text} {other['n_clusters']} is as good ({_score_of(other):.2f}): look at both."
     return f"{text} Next is {other['n_clusters']} with {_score_of(other):.2f}."
-
-
-def _them(things: Sequence[str]) -> str:
-    return "it" if len(things) == 1 else "them"
 
 
 def _which_way(run: Run) -> str:
@@ -238,21 +233,25 @@ def _capital(text: str) -> str:
 
 
 def _certainty(run: Run) -> str:
-    sure = run.certainty
+    sure = certainty_in_clusters(run)
     kind = (
         "how far the members agree on a sample"
         if run.certainty_kind == AGREEMENT
         else "how much nearer a sample is to its own cluster than to the next"
     )
-    if np.ptp(sure) < _EQUAL:
+    if np.ptp(sure) < EQUAL:
         return f"All samples are equally certain ({sure[0]:.2f}), so certainty ranks nobody here. It says {kind}."
-    low = int((sure < _UNSURE).sum())
-    return f"Median {np.median(sure):.2f}; {low} of {len(sure)} samples are below {_UNSURE}. It says {kind}."
+    low = int((sure < UNSURE).sum())
+    whose = "samples" if len(sure) == len(run.labels) else "samples in clusters"
+    return f"Median {np.median(sure):.2f}; {low} of {len(sure)} {whose} are below {UNSURE}. It says {kind}."
 
 
 def _unassigned(run: Run) -> str:
     count = int((run.labels < 0).sum())
-    return f"{count} of {len(run.labels)} samples are in no cluster (label −1)." if count else ""
+    if not count:
+        return ""
+    rule = f" Against the known classes, {COUNTED}." if run.scores else ""
+    return f"{count} of {len(run.labels)} samples are in no cluster (label −1).{rule}"
 
 
 def _missing(run: Run) -> str:
@@ -274,109 +273,41 @@ def _known(run: Run) -> str:
 
 
 def _agreement(run: Run, others: Sequence[Run]) -> str:
-    from sklearn.metrics import adjusted_rand_score
-
-    shares = [(float(adjusted_rand_score(run.labels, one.labels)), one.name) for one in others if one is not run]
+    found = [(agreement(run.labels, one.labels)[0], one.name) for one in others if one is not run]
+    shares = [(share, name) for share, name in found if share is not None]
     if not shares:
         return ""
-    told = ", ".join(f"{name} {share:.2f}" for share, name in sorted(shares, reverse=True)[:_NAMED])
+    told = ", ".join(f"{name} {share:.2f}" for share, name in sorted(shares, reverse=True)[:NAMED])
     return f"ARI with the labels of the others: {told}. Clusters that several methods find are safer."
 
 
 def _doubts(facts: Mapping[str, ClusterFacts], names: Sequence[str]) -> list[str]:
     sentences = []
-    for one, other, share in rivals(facts, names)[:_NAMED]:
+    for one, other, share in rivals(facts, names)[:NAMED]:
         sentences.append(
             f"Clusters {one} and {other} are hard to tell apart: {share:.0%} of the links of {one} lead to {other}."
         )
-    blocks = _blocks(facts)
-    for name in blocks[:_NAMED]:
+    blocks = in_two_blocks(facts)
+    for name in blocks[:NAMED]:
         fact = facts[name]
         sentences.append(
             f"Cluster {name} looks like two blocks, of {fact.size - fact.smaller_part} and "
             f"{fact.smaller_part} samples, with {fact.between_parts:.1%} of the links between them."
         )
-    if len(blocks) > _NAMED:
-        sentences.append(f"So do {len(blocks) - _NAMED} more.")
-    unsure = [name for name, fact in facts.items() if fact.certainty < _UNSURE]
+    if len(blocks) > NAMED:
+        sentences.append(f"So do {len(blocks) - NAMED} more.")
+    unsure = [name for name, fact in facts.items() if fact.certainty < UNSURE]
     if unsure:
         sentences.append(f"Of low certainty: cluster {_listed(unsure, facts)}.")
-    small = _small(facts)
+    small = very_small(facts)
     if small:
         sentences.append(f"Very small: cluster {_listed(small, facts)}.")
     return sentences
 
 
 def _listed(chosen: Sequence[str], facts: Mapping[str, ClusterFacts]) -> str:
-    shown = ", ".join(f"{name} ({facts[name].size} samples, {facts[name].certainty:.2f})" for name in chosen[:_NAMED])
-    return shown + (f" and {len(chosen) - _NAMED} more" if len(chosen) > _NAMED else "")
-
-
-def rivals(facts: Mapping[str, ClusterFacts], names: Sequence[str]) -> list[tuple[str, str, float]]:
-    """Pairs of clusters of which one sends a quarter of its links or more to the other, the closest first."""
-    found: dict[frozenset[str], tuple[str, str, float]] = {}
-    for name, fact in sorted(facts.items(), key=lambda item: -item[1].to_rival):
-        if fact.rival >= 0 and fact.to_rival >= _RIVAL and names[fact.rival] in facts:
-            found.setdefault(frozenset((name, names[fact.rival])), (name, names[fact.rival], fact.to_rival))
-    return list(found.values())
-
-
-def _blocks(facts: Mapping[str, ClusterFacts]) -> list[str]:
-    return [name for name, fact in facts.items() if fact.smaller_part]
-
-
-def _small(facts: Mapping[str, ClusterFacts]) -> list[str]:
-    mean = float(np.mean([fact.size for fact in facts.values()]))
-    return [name for name, fact in facts.items() if fact.size < max(3, 0.1 * mean)]
-
-
-def _next_steps(run: Run, tone: str, facts: Mapping[str, ClusterFacts], names: Sequence[str]) -> list[str]:
-    steps = []
-    n_clusters, close, split = len(facts), rivals(facts, names), _blocks(facts)
-    ours = not run.parameters or "min_certainty" in run.parameters  # a masked estimator, which has all that is advised
-    pairs = "give known pairs (must_link, cannot_link)" if ours else "give known pairs to BMSC, GMSC or RMSC"
-    if split and close:
-        steps.append(
-            "Some clusters look merged and others torn: the number may be right and the borders wrong. Try "
-            f"{'another view' if ours else 'another method'}, or {pairs}, first between clusters "
-            f"{close[0][0]} and {close[0][1]}."
-        )
-    elif split:
-        more = n_clusters + len(split)
-        many = "each" if len(split) > 1 else "clusters"
-        rest = f" and {len(split) - _NAMED} more" if len(split) > _NAMED else ""
-        steps.append(f"Try {more} clusters: {', '.join(split[:_NAMED])}{rest} may be two {many}.")
-    elif close and n_clusters > 2:
-        steps.append(f"Try {n_clusters - 1} clusters, or {pairs} between clusters {close[0][0]} and {close[0][1]}.")
-    others = [str(number) for number in run.n_clusters_candidates if number != n_clusters]
-    if others:
-        steps.append(f"Look at {' and '.join(others)} clusters too: nearly as much speaks for {_them(others)}.")
-    if tone != GOOD and not run.n_clusters_scores:
-        steps.append(
-            'Let the number of clusters be chosen: n_clusters="auto".'
-            if ours
-            else "Try other numbers of clusters; BMSC, GMSC and RMSC can choose one."
-        )
-    if tone == FAIR and (not run.parameters or "random_state" in run.parameters):
-        steps.append(
-            "Fit once more with another random_state: clusters that come back can be relied on, the others not."
-        )
-    if tone == POOR:
-        steps.append(
-            f"Compare with {'k-means or another view' if ours else 'RMSC'} before using these labels; the data may "
-            "have no such clusters."
-        )
-    if float(np.mean(run.certainty < _UNSURE)) > 0.1:
-        steps.append(
-            f"Leave doubtful samples out with min_certainty={_UNSURE}, or label some of the least certain ones."
-            if ours
-            else "Look at the least certain samples, and label some of them or leave them out."
-        )
-    if not steps and np.ptp(run.certainty) < _EQUAL:
-        steps.append("Nothing speaks against these labels. Look at a few samples of each cluster before using them.")
-    elif not steps:
-        steps.append("Look at the least certain samples; if they look right, the labels can be used.")
-    return steps
+    shown = ", ".join(f"{name} ({facts[name].size} samples, {facts[name].certainty:.2f})" for name in chosen[:NAMED])
+    return shown + (f" and {len(chosen) - NAMED} more" if len(chosen) > NAMED else "")
 
 
 def _score(record: RecordView) -> float | None:

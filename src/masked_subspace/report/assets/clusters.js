@@ -8,8 +8,8 @@ function drawSizes(run) {
       if (!count) return;
       const piece = make('i', { title: run.confusion ? `${data.classes.names[c]}: ${count}` : null });
       piece.style.width = `${100 * count / largest}%`;
-      piece.style.background = run.confusion ? classFill(c) : run.looks[k][0];
-      track.append(piece);
+      if (!run.confusion) piece.style.background = 'var(--tint)';
+      track.append(run.confusion ? fillAsClass(piece, c) : tinted(piece, run.looks[k]));
     });
     return [make('span', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k)), track, make('span', { class: 'count' }, String(size))];
   });
@@ -20,8 +20,7 @@ function drawSizes(run) {
 function classKey() {
   return make('ul', { class: 'legend plain' }, ...data.classes.names.map((name, c) => {
     const patch = make('span', { class: 'patch', 'aria-hidden': 'true' });
-    patch.style.background = classFill(c);
-    return make('li', { title: name }, patch, name);
+    return make('li', { title: name }, fillAsClass(patch, c), name);
   }));
 }
 

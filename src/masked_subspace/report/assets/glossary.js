@@ -4,11 +4,11 @@ const certaintyMeans = {
   agreement: 'How far the members of the ensemble, which look at the data under different settings, put a sample into the same company. 1: all agree.',
 };
 const words = {
-  accuracy: 'Share of samples whose cluster stands for their class, after the best one-to-one matching of clusters and classes.',
-  NMI: 'Normalized mutual information: how much knowing the cluster tells about the class. 0 nothing, 1 everything.',
-  BCA: 'Binary clustering accuracy: share of pairs of samples that are rightly together or rightly apart. It is high by chance where clusters are many.',
-  ARI: 'Adjusted Rand index: how far two partitions agree on pairs of samples. 1 the same, 0 what chance gives.',
-  modularity: 'Share of the link weight inside clusters, less what a random graph with the same degrees would have there. Above 0.6: well apart.',
+  accuracy: 'Share of samples whose cluster stands for their class, after the best one-to-one matching of clusters and classes. Who is in no cluster counts as wrong.',
+  NMI: 'Normalized mutual information: how much knowing the cluster tells about the class. 0 nothing, 1 everything. Over the samples in clusters.',
+  BCA: 'Binary clustering accuracy: share of pairs of samples that are rightly together or rightly apart. It is high by chance where clusters are many. Over the samples in clusters.',
+  ARI: 'Adjusted Rand index: how far two partitions agree on pairs of samples. 1 the same, 0 what chance gives. Over the samples that both have in clusters.',
+  modularity: 'Share of the link weight inside clusters, less what a random graph with the same degrees would have there, among the samples in clusters. Above 0.6: well apart.',
   structure: 'How far the clusters are real, 0 to 1: agreement of independent looks at the data times how well half of the samples predicts the labels of the other half; up to 20 features, also times how well separated the clusters are.',
   agreement: 'Mean adjusted Rand index between the labels that different settings give. 1: all settings find the same clusters.',
   strength: 'Prediction strength: clusters learned on half of the samples predict the labels of the other half. 1: perfectly.',

@@ -51,10 +51,12 @@ const mapView = (() => {
     if (kind === 'certainty') {
       return (sample) => {
         const v = 3 * Math.round(70 + run.sure[sample] * 0.72);
-        return [`rgb(${table[v]},${table[v + 1]},${table[v + 2]})`, 'circle'];
+        const shade = `rgb(${table[v]},${table[v + 1]},${table[v + 2]})`;
+        return [shade, 'circle'];
       };
     }
-    return kind === 'class' ? (sample) => classLook(classOf[sample]) : (sample) => run.looks[run.of[sample]];
+    const marks = (kind === 'class' ? data.classes.looks : run.looks).map((look) => [tint(look), look[1]]);
+    return kind === 'class' ? (sample) => marks[classOf[sample]] : (sample) => marks[run.of[sample]];
   }
 
   function draw() {
@@ -126,7 +128,7 @@ const mapView = (() => {
     pen.lineWidth = 3.5;
     pen.lineJoin = 'round';
     run.medians.forEach((i, k) => {
-      if (i < 0) return;
+      if (i < 0 || run.clusters[k] === 'not assigned') return; // who is in no cluster has no one place
       const [x, y] = [places[2 * i], places[2 * i + 1]];
       if (x < 0 || y < 0 || x > width || y > height) return;
       pen.strokeStyle = css('--card');

@@ -96,7 +96,7 @@ function paintBorders(pen, side, run, view) {
     const [from, to] = [(start - view.x) * scale, (end - view.x) * scale];
     const [top, bottom] = [(start - view.y) * scale, (end - view.y) * scale];
     pen.strokeRect(from, top, to - from, bottom - top);
-    [pen.fillStyle] = run.looks[k];
+    pen.fillStyle = tint(run.looks[k]);
     pen.fillRect(0, top, 5, bottom - top);
     pen.fillRect(from, 0, to - from, 5);
   });

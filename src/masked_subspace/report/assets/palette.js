@@ -18,19 +18,31 @@ const outlines = {
 outlines.cross = outlines.plus.map(([x, y]) => [(x - y) * 0.75, (x + y) * 0.75]);
 const corners = (shape) => outlines[shape];
 
+// A look is [colour, shape, colour in the dark theme]. What is drawn is drawn anew when the theme changes; what is part of
+// the page gets both colours, and the style sheet takes one.
+const tint = ([light, , dark]) => (isDark() ? dark : light);
+function tinted(node, [light, , dark]) {
+  node.classList.add('tinted');
+  node.style.setProperty('--light', light);
+  node.style.setProperty('--dark', dark);
+  return node;
+}
+
 // The same mark as a small picture beside a name.
-function swatch([colour, shape]) {
+function swatch(look) {
+  const [, shape] = look;
   const svg = make('svg', { class: 'swatch', viewBox: '-1.3 -1.3 2.6 2.6', 'aria-hidden': 'true', focusable: 'false' });
-  svg.append(shape === 'circle' ? make('circle', { r: 1, fill: colour }) : make('path', { d: `M${corners(shape).map((at) => at.join(' ')).join('L')}Z`, fill: colour }));
-  return svg;
+  svg.append(shape === 'circle' ? make('circle', { r: 1 }) : make('path', { d: `M${corners(shape).map((at) => at.join(' ')).join('L')}Z` }));
+  return tinted(svg, look);
 }
 
 const classLook = (c) => data.classes.looks[c];
 
 // Bars have no shape, so classes that share a colour differ by stripes.
-const stripe = (angle) => `repeating-linear-gradient(${angle}deg, #fffc 0 1.5px, transparent 0 5px)`;
+const stripe = (angle) => `repeating-linear-gradient(${angle}deg, var(--stripe) 0 1.5px, transparent 0 5px)`;
 const stripes = { square: stripe(45), triangle: stripe(-45), diamond: stripe(0), cross: `${stripe(45)}, ${stripe(-45)}`, down: stripe(90), plus: `${stripe(0)}, ${stripe(90)}` };
-function classFill(c) {
-  const [colour, shape] = classLook(c);
-  return shape === 'circle' ? colour : `${stripes[shape]}, ${colour}`;
+function fillAsClass(node, c) {
+  const [, shape] = classLook(c);
+  node.style.background = shape === 'circle' ? 'var(--tint)' : `${stripes[shape]}, var(--tint)`;
+  return tinted(node, classLook(c));
 }

@@ -18,6 +18,8 @@ const sentences = (point) => (point.items && point.items.length > 1
 
 function drawScores(run) {
   const pairs = [['method', run.name], ['clusters', run.clusters.filter((name) => name !== 'not assigned').length]];
+  const leftOut = run.clusters.indexOf('not assigned');
+  if (leftOut >= 0) pairs.push(['in no cluster', `${run.sizes[leftOut]} of ${run.of.length}`]);
   if (run.structure !== null) pairs.push(['structure', run.structure.toFixed(2)]);
   pairs.push(...Object.entries(run.scores).map(([key, value]) => [key, value === null ? null : value.toFixed(3)]));
   if (run.seconds !== null) pairs.push(['seconds', run.seconds < 10 ? run.seconds.toFixed(2) : run.seconds.toFixed(0)]);
