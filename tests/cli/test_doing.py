@@ -168,12 +168,18 @@ def test_missing_values_are_unknown_to_the_method(tmp_path, capsys):
 
 def test_a_sparse_matrix_reaches_a_method(tmp_path):
     from scipy import sparse
+    from scipy.io import mmwrite
 
     rows = sparse.random_array((60, 30), density=0.2, rng=RNG, format="csr")
     sparse.save_npz(tmp_path / "a.npz", rows)
-    for method in ("kmeans", "knn"):
-        assert cluster(tmp_path / "a.npz", "-k", 3, "--method", method, "-q", "--out", tmp_path / method) == 0
-        assert len(clusters_in(tmp_path / method)) == 60
+    mmwrite(tmp_path / "a.mtx", rows)
+    wide = sparse.csr_array((rows.data, rows.indices.astype(np.int64), rows.indptr.astype(np.int64)), shape=rows.shape)
+    sparse.save_npz(tmp_path / "wide.npz", wide)  # k-means takes indices of 32 bits only
+    for file in ("a.npz", "a.mtx", "wide.npz"):
+        for method in ("kmeans", "knn"):
+            out = tmp_path / f"{file} {method}"
+            assert cluster(tmp_path / file, "-k", 3, "--method", method, "-q", "--out", out) == 0
+            assert clusters_in(out) == clusters_in(tmp_path / f"a.npz {method}")
 
 
 def test_compare_shows_agreement_and_refuses_other_data(digits, tmp_path, capsys):

@@ -218,7 +218,9 @@ def fingerprint(X: Matrix) -> str:
 
 
 def as_csr(X: Matrix) -> csr_array:
-    """A sparse matrix in rows, its indices in order."""
+    """A sparse matrix in rows, its indices in order, and of 32 bits where they fit: k-means takes no others."""
     found = csr_array(X)
     found.sum_duplicates()
+    if max(found.nnz, *found.shape) <= np.iinfo(np.int32).max:
+        found.indices, found.indptr = found.indices.astype(np.int32), found.indptr.astype(np.int32)
     return found
