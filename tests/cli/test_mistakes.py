@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 import zlib
 
@@ -282,3 +284,29 @@ def test_ctrl_c_at_any_moment_is_one_word(digits, tmp_path):
         assert process.returncode in (Exit.OK, Exit.INTERRUPTED, -signal.SIGINT), errors
         assert "Traceback" not in errors
         assert errors in ("", "interrupted\n")
+
+
+KEEPS_CTRL_C = """
+import ctypes, os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from masked_subspace.cli import command
+
+@ctypes.CFUNCTYPE(None)
+def compiled():  # what is raised in here cannot get out
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(1)
+
+def action():
+    compiled()
+    time.sleep(30)
+    return 0
+
+started = time.monotonic()
+code = command._guarded(action)
+print(code, time.monotonic() - started < 20)
+"""
+
+
+def test_ctrl_c_that_compiled_code_keeps_for_itself_still_ends_the_work():
+    done = subprocess.run([sys.executable, "-c", KEEPS_CTRL_C], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("130 True\n", "interrupted\n")

@@ -32,15 +32,15 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return _guarded(lambda: int(import_module(f"masked_subspace.cli.{options.command}").run(options)))
 
 
-def _say_nothing(*_: object) -> None:
-    """After Ctrl-C one word is enough: objects half made when it came complain as they are removed."""
+# Seconds until a Ctrl-C that compiled code kept for itself is said again.
+_AGAIN = 0.05
 
 
 class _CtrlC:
     """Remembers that Ctrl-C was pressed: libraries that are loading may turn it into an error of their own."""
 
     def __init__(self) -> None:
-        self.pressed = False
+        self.pressed = self._left = False
         usual = signal.getsignal(signal.SIGINT)
         # Somebody who ignores Ctrl-C (a job in the background) keeps ignoring it.
         self._ours = usual is signal.default_int_handler and threading.current_thread() is threading.main_thread()
@@ -50,11 +50,29 @@ class _CtrlC:
     def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self.pressed = True
         # Compiled code that cannot pass it on prints it instead, through these two.
-        sys.excepthook = sys.unraisablehook = _say_nothing
+        sys.excepthook = lambda kind, *_: self._not_passed_on(kind)
+        sys.unraisablehook = lambda kept: self._not_passed_on(kept.exc_type)
         raise KeyboardInterrupt
+
+    def _not_passed_on(self, kind: type[BaseException]) -> None:
+        """Say it again, or the work would go on. Nothing is printed: one word is enough, though objects half made when
+        it came complain as they are removed."""
+        if issubclass(kind, KeyboardInterrupt):
+            again = threading.Timer(_AGAIN, self._press)
+            again.daemon = True
+            again.start()
+
+    def _press(self) -> None:
+        if self._left:
+            return
+        if sys.platform == "win32":
+            signal.raise_signal(signal.SIGINT)
+        else:  # to the thread that may be waiting for something
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     def leave(self) -> None:
         """Give Ctrl-C back; after it was pressed once, pressing again ends the process without a word."""
+        self._left = True
         if not self._ours:
             return
         signal.signal(signal.SIGINT, signal.SIG_DFL if self.pressed else signal.default_int_handler)
