@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.rows import unit_rows
-from masked_subspace._common.types import Matrix
+from masked_subspace._common.types import Matrix, Rows32
 from masked_subspace.distributed.lloyd import centre_sums, moved_centres
 from masked_subspace.distributed.preparation import prepared
 from masked_subspace.distributed.tasks import Result, task
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 # Which samples train the centres, and the generator that goes on from there.
 Drawn = tuple[npt.NDArray[np.int64], np.random.RandomState]
-Rows = npt.NDArray[np.float32]
 
 _ONE_TASK = 1 << 12
 _LLOYD_STEPS = 6
@@ -51,14 +50,14 @@ def draw_training(n: int, n_lists: int, seed: int) -> Drawn:
     return training_places(n, n_lists, seed)
 
 
-def training_rows(block: Matrix, preparation: Preparation, drawn: Drawn, start: int) -> Rows:
+def training_rows(block: Matrix, preparation: Preparation, drawn: Drawn, start: int) -> Rows32:
     """The training samples among the rows of a block."""
     places = drawn[0]
     inside = places[np.searchsorted(places, start) : np.searchsorted(places, start + len(block))] - start
     return prepared(np.asarray(block)[inside], preparation)
 
 
-def train_in_one(samples: list[Rows], n_lists: int, drawn: Drawn) -> Rows:
+def train_in_one(samples: list[Rows32], n_lists: int, drawn: Drawn) -> Rows32:
     """k-means as one process runs it."""
     import copy
 
@@ -68,7 +67,7 @@ def train_in_one(samples: list[Rows], n_lists: int, drawn: Drawn) -> Rows:
     return list_centres(np.concatenate(samples), n_lists, copy.deepcopy(drawn[1]))
 
 
-def first_centres(samples: list[Rows], n_lists: int, seed: int) -> Rows:
+def first_centres(samples: list[Rows32], n_lists: int, seed: int) -> Rows32:
     """Rows of the sample drawn at random."""
     sizes = np.cumsum([0] + [len(sample) for sample in samples])
     drawn = np.sort(np.random.default_rng(seed).choice(int(sizes[-1]), n_lists, replace=False))

@@ -8,12 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from masked_subspace._common.rows import unit_rows
-from masked_subspace._common.types import BoolArray, IndexArray
+from masked_subspace._common.types import BoolArray, IndexArray, Rows32
 from masked_subspace.distributed.spectral import sampled_places
 from masked_subspace.distributed.tasks import Result, Workers, pick, task
 
 Labels = IndexArray
-Rows = npt.NDArray[np.float32]
 
 _ANCHORS, _ANCHORS_A_CLUSTER = 20_000, 500
 _ROWS_AT_ONCE = 1 << 12
@@ -31,12 +30,12 @@ def draw_anchors(
     return task(joined)(picked)
 
 
-def joined(picked: list[tuple[Rows, Labels]]) -> tuple[Rows, Labels]:
+def joined(picked: list[tuple[Rows32, Labels]]) -> tuple[Rows32, Labels]:
     """Rows and labels of all parts."""
     return np.concatenate([one[0] for one in picked]), np.concatenate([one[1] for one in picked])
 
 
-def attached(labels: Labels, placed: BoolArray, rows: Rows, anchors: tuple[Rows, Labels]) -> Labels:
+def attached(labels: Labels, placed: BoolArray, rows: Rows32, anchors: tuple[Rows32, Labels]) -> Labels:
     """Samples that are not placed take the label of their nearest anchor by |cosine|."""
     alone = np.flatnonzero(~placed)
     if len(alone) == 0:
@@ -88,7 +87,7 @@ def block_labels(pieces: list[tuple[npt.NDArray[np.int64], Labels]], size: int) 
     return out
 
 
-def named_anchors(anchors: tuple[Rows, Labels], names: Labels) -> tuple[Rows, Labels]:
+def named_anchors(anchors: tuple[Rows32, Labels], names: Labels) -> tuple[Rows32, Labels]:
     """The anchors with the final names of their clusters."""
     return anchors[0], names[anchors[1]]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from masked_subspace._common.types import BoolArray, IndexArray, IntArray, Matrix, Record
+from masked_subspace._common.types import BoolArray, IndexArray, IntArray, Matrix, Record, Rows32
 from masked_subspace.distributed.centres import trained_centres
 from masked_subspace.distributed.plan import Plan, make_plan
 from masked_subspace.distributed.preparation import block_facts, learn_preparation, prepared
@@ -18,7 +18,6 @@ from masked_subspace.represent.neighbors.list_sizes import list_numbers
 if TYPE_CHECKING:
     from masked_subspace.rows.preparation import Preparation
 
-Rows = npt.NDArray[np.float32]
 
 _PART_BYTES = 1 << 26
 _FEWEST_PARTS, _MOST_PARTS = 4, 512
@@ -28,7 +27,7 @@ _FEWEST_PARTS, _MOST_PARTS = 4, 512
 class Pile:
     """Some samples: prepared rows, the lists each looks into (its home first), and their numbers in the input."""
 
-    rows: Rows
+    rows: Rows32
     probes: IndexArray
     ids: npt.NDArray[np.int64]
 
@@ -81,7 +80,7 @@ def _both(workers: Workers, many: list[Result], one: Result) -> tuple[list[Resul
     return kept[:-1], kept[-1:]
 
 
-def probe_block(block: Matrix, preparation: Preparation, centres: Rows, n_probes: int, start: int) -> Pile:
+def probe_block(block: Matrix, preparation: Preparation, centres: Rows32, n_probes: int, start: int) -> Pile:
     """A block prepared, and the lists into which its samples look, nearest first."""
     from masked_subspace.distributed.warm_up import kernels_on_disk
     from masked_subspace.represent.neighbors.search import nearest_in
@@ -127,7 +126,7 @@ def gather_part(pieces: list[Pile], plan: Plan) -> Pile:
     return Pile(rows, probes, np.concatenate([piece.ids for piece in pieces])[order])
 
 
-def rows_of(pile: Pile) -> Rows:
+def rows_of(pile: Pile) -> Rows32:
     """The rows of a pile."""
     return pile.rows
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import content_keys
-from masked_subspace._common.types import IndexArray, Record
+from masked_subspace._common.types import IndexArray, Record, Rows32
 from masked_subspace.distributed.plan import Plan
 from masked_subspace.distributed.shuffle import Parts, Pile, ids_of, rows_of
 from masked_subspace.distributed.tasks import Result, pick, task
@@ -18,7 +18,6 @@ from masked_subspace.distributed.tasks import Result, pick, task
 if TYPE_CHECKING:
     from masked_subspace.represent.model import AdmmSettings
 
-Rows = npt.NDArray[np.float32]
 
 _ROWS_AT_ONCE = 1 << 15  # samples of one task: bounds the rows of other parts that it has to hold, and their codes
 _RULE_ROWS = 128
@@ -73,12 +72,12 @@ def local_numbers(numbers: npt.NDArray[np.int64], plan: Plan, part: int) -> npt.
 
 
 def solve_links(
-    rows: Rows,
+    rows: Rows32,
     candidates: IndexArray,
     plan: Plan,
     mine: Stretch,
     foreign: npt.NDArray[np.int64],
-    theirs: list[Rows],
+    theirs: list[Rows32],
     settings: AdmmSettings,
     n_links: int,
 ) -> csr_array:
@@ -168,7 +167,7 @@ def settings_from(
     representer: Record,
     sampled: list[tuple[npt.NDArray[np.int64], IndexArray]],
     wanted: npt.NDArray[np.int64],
-    rows: list[Rows],
+    rows: list[Rows32],
     plan: Plan,
     seed: int,
 ) -> AdmmSettings:

@@ -10,7 +10,7 @@ not suspected; O = H_τ(residual), τ = √(2λ₂), which puts the rebuilt valu
 is a multiple of the residuals' robust standard deviation.
 
 A large residual alone also marks what is merely hard to rebuild, such as the edge of a turning object. So an entry is
-an outlier only if no neighbour vouches for it: it must also lie outside the values that samples much like it have
+an outlier only if the neighbours differ as well: it must also lie outside the values that samples much like it have
 there.
 """
 
