@@ -3,7 +3,7 @@ document.addEventListener('DOMContentLoaded', () => {
   const phone = window.matchMedia('(max-width: 600px)').matches;
   document.querySelectorAll('.bd-article td').forEach((cell) => {
     // "72.9 ± 5.8" stays in one line; sentences keep some width where a table scrolls anyway.
-    if (/^[\s\d.,+−–±%*()/-]{1,26}$/.test(cell.textContent)) cell.classList.add('number');
+    if (/^[\s\d.,+−–±→%*()/-]{1,26}$/.test(cell.textContent)) cell.classList.add('number');
     else if (cell.textContent.trim().length > 24) cell.classList.add('words');
   });
   // A chart that a page names by its file gets the box of the other pictures.
