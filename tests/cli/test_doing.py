@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -240,3 +241,18 @@ def test_compiling_is_told_when_it_happens():
     fitted = fit(Compiling(), RNG.random((3, 2)))
     assert fitted.compile_seconds > 0.01
     assert fitted.seconds < fitted.compile_seconds
+
+
+def test_a_page_of_several_runs_speaks_of_all_of_them(digits, tmp_path):
+    for name, more in (("knn", []), ("kmeans", ["--scale", "standard"])):
+        assert cluster(digits, "-k", 4, "--method", name, *more, "-q", "--out", tmp_path / name) == 0
+    page = tmp_path / "both.html"
+    assert main(["report", str(tmp_path / "knn"), str(tmp_path / "kmeans"), "--out", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    shown = json.loads(re.search(r'<script type="application/json" id="payload">(.*?)</script>', text, re.DOTALL)[1])
+    assert shown["subtitle"] == "2 runs on 240 samples"
+    assert dict(shown["facts"]) == {"samples": 240, "features": 64}  # not the method, seed and clusters of the first
+    assert any(note.startswith("k-means (kmeans): every feature is scaled") for note in shown["notes"])
+    assert not any(note.startswith("knn") for note in shown["notes"])
+    assert shown["made"]["command"].startswith("masked-subspace report ")
+    assert [table["title"] for table in shown["tables"]] == ["Comparison", "Who agrees with whom"]

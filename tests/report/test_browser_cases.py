@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.cluster import KMeans
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_wine
 
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.report import ReportContent, Run, compare, write_report
+from masked_subspace.report.palette import class_look, cluster_look
 
 from .conftest import HOSTILE, SIZES, opened
 
@@ -124,7 +125,16 @@ def hostile(path: Path) -> None:
     )
 
 
-CASES = {one.__name__: one for one in (wine, text, faces, motions, large, no_truth, one_cluster, hostile)}
+def noise(path: Path) -> None:
+    """A method that leaves samples out, beside one that does not."""
+    rng = np.random.default_rng(0)
+    rows = [middle + rng.normal(size=(40, 2)) for middle in ([0, 0], [9, 0])]
+    X = np.vstack([*rows, rng.uniform(-8, 16, (30, 2))])
+    models = {"k-means": KMeans(2, n_init=2, random_state=0).fit(X), "DBSCAN": DBSCAN(eps=1.0).fit(X)}
+    compare(X, models, path, y=np.arange(110) // 40, feature_names=["a_very_long_name_of_a/measurement", "b"])
+
+
+CASES = {one.__name__: one for one in (wine, text, faces, motions, large, no_truth, one_cluster, hostile, noise)}
 
 
 @pytest.fixture(scope="module")
@@ -183,12 +193,15 @@ def test_words_of_a_text_are_named(browser, pages):
         assert "word" in tab.locator("#profile-cards .feature").first.inner_text()
 
 
+LOOKS = "all => all.map((one) => getComputedStyle(one.firstChild).fill + one.innerHTML)"
+
+
 def test_forty_clusters_have_forty_looks(browser, pages):
     with opened(browser, pages("faces"), "desktop") as tab:
-        looks = tab.locator("#legend .swatch").evaluate_all("all => all.map((one) => one.innerHTML)")
+        looks = tab.locator("#legend .swatch").evaluate_all(LOOKS)
         assert len(looks) == len(set(looks)) == 40
         tab.select_option("#colour", "class")
-        classes = tab.locator("#legend .swatch").evaluate_all("all => all.map((one) => one.innerHTML)")
+        classes = tab.locator("#legend .swatch").evaluate_all(LOOKS)
         assert not set(classes) & set(looks)
 
 
@@ -216,6 +229,56 @@ def test_paper_keeps_the_grounds_and_the_columns_and_drops_what_needs_a_pointer(
         assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
+def test_samples_in_no_cluster_are_counted_and_gray(browser, pages):
+    with opened(browser, pages("noise"), "desktop") as tab:
+        assert "in no cluster" in tab.locator("#scores").inner_text()
+        assert tab.locator("#gallery .group").first.locator("h4").all_inner_texts()[0].endswith("in no cluster")
+        assert tab.locator("#gallery .group").first.locator("h4").count() == 1  # nobody is the most certain of them
+        assert "of 110 samples are in none" in tab.locator("#verdict .headline").inner_text()
+        assert "in no cluster" in tab.locator("#tables thead").first.inner_text()
+        assert "NMI and BCA leave them out" in tab.locator("#verdict").inner_text()
+
+
+def test_colours_follow_the_theme(browser, pages):
+    """Swatches and bars by the style sheet, marks by drawing anew; both in the colours that the palette has for it."""
+    with opened(browser, pages("noise"), "desktop", color_scheme="light") as tab:
+        tab.select_option("#run", label="k-means")
+        for theme in ("light", "dark"):
+            wanted = [f"rgb{to_rgb(look.colour_in(theme))}" for look in (cluster_look(0), cluster_look(1))]
+            seen = "all => all.map((one) => getComputedStyle(one.firstChild).fill)"
+            assert tab.locator("#legend .swatch").evaluate_all(seen) == wanted
+            classes = [f"rgb{to_rgb(class_look(k).colour_in(theme))}" for k in range(3)]
+            grounds = "all => all.map((one) => getComputedStyle(one).backgroundColor)"
+            assert tab.locator("#sizes .patch").evaluate_all(grounds) == classes
+            drawn = tab.evaluate(
+                """() => { const canvas = document.getElementById("matrix");
+                const copy = document.createElement("canvas");
+                Object.assign(copy, { width: canvas.width, height: canvas.height });
+                const pen = copy.getContext('2d', { willReadFrequently: true }); pen.drawImage(canvas, 0, 0);
+                return [0.1, 0.9].map((y) => pen.getImageData(2, Math.round(canvas.height * y), 1, 1).data)
+                  .map((pixel) => `rgb(${[...pixel].slice(0, 3).join(', ')})`); }"""
+            )
+            assert drawn == wanted
+            tab.click("#theme")
+
+
+def to_rgb(colour: str) -> tuple[int, ...]:
+    return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))
+
+
+def test_options_and_words_are_not_torn(browser, tmp_path):
+    note = "some features are left out here, as they hold text only; --label-column compares with one of them"
+    run = grouped(60, 3, parameters={"n_clusters": 3, "min_certainty": None}, structure=0.3)
+    content = ReportContent("t", runs=(run,), notes=(note,), command="masked-subspace")
+    write_report(content, tmp_path / "a.html")
+    with opened(browser, tmp_path / "a.html", "phone") as tab:
+        options = tab.locator(".option")
+        assert "--label-column" in options.all_inner_texts()
+        assert "--clusters" in options.all_inner_texts()
+        assert options.evaluate_all("all => all.map((one) => one.getClientRects().length)") == [1] * options.count()
+        assert tab.locator("#notes li").inner_text() == note
+
+
 def test_names_of_features_are_whole(browser, pages):
     for size in SIZES:
         with opened(browser, pages("wine"), size) as tab:
@@ -224,6 +287,13 @@ def test_names_of_features_are_whole(browser, pages):
                 " || one.scrollHeight > one.clientHeight + 1).map((one) => one.textContent)"
             )
             assert cut == [], size
+            # `proanthocyanins` on one line, `alcalinity_of_ash` at most after an underscore
+            lines = (
+                "one => Math.round(one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight))"
+            )
+            short = tab.locator("#profile-cards .feature", has_text="proanthocyanins").first
+            assert short.evaluate(lines) == 1, size
+            assert tab.locator("#profile-cards .feature wbr").count() > 0
 
 
 def test_choices_and_subspaces_are_shown_where_they_are_known(browser, pages):

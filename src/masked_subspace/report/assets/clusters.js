@@ -24,6 +24,9 @@ function classKey() {
   }));
 }
 
+// A long name may break after its punctuation, before it breaks anywhere.
+const breakable = (name) => name.split(/(?<=[_/.:,;-])/).flatMap((part, k) => (k ? [make('wbr'), part] : [part]));
+
 function drawProfiles(run) {
   $('profiles').hidden = !run.profiles.length;
   const widest = Math.max(1, ...run.profiles.flatMap((one) => one.features.map((f) => Math.abs(f.effect))));
@@ -33,7 +36,7 @@ function drawProfiles(run) {
       const bar = make('span', { class: `effect ${f.effect < 0 ? 'less' : 'more'}`, 'aria-hidden': 'true' }, make('i'));
       bar.firstChild.style.width = `${50 * Math.abs(f.effect) / widest}%`;
       return make('li', { title: `${f.feature}: ${number(f.here)} here, ${number(f.rest)} elsewhere` },
-        make('span', { class: 'feature' }, f.feature), bar, make('span', { class: 'count' }, `${number(f.here)} / ${number(f.rest)}`));
+        make('span', { class: 'feature' }, ...breakable(f.feature)), bar, make('span', { class: 'count' }, `${number(f.here)} / ${number(f.rest)}`));
     }))));
   $('profile-cards').replaceChildren(...cards);
 }

@@ -10,7 +10,10 @@ const words = {
   ARI: 'Adjusted Rand index: how far two partitions agree on pairs of samples. 1 the same, 0 what chance gives. Over the samples that both have in clusters.',
   modularity: 'Share of the link weight inside clusters, less what a random graph with the same degrees would have there, among the samples in clusters. Above 0.6: well apart.',
   structure: 'How far the clusters are real, 0 to 1: agreement of independent looks at the data times how well half of the samples predicts the labels of the other half; up to 20 features, also times how well separated the clusters are.',
-  agreement: 'Mean adjusted Rand index between the labels that different settings give. 1: all settings find the same clusters.',
+  agreement: 'How far different looks at the data (settings, views, halves of the links) find the same clusters, beyond chance. 1: all find the same.',
+  information: 'How much the clusters that different looks share say about a sample. More clusters say more, as long as they are found again.',
+  separation: 'How much more of the links between neighbours stay inside clusters than inside as many pieces of one single cloud. 0: no more, 1: clusters do not touch.',
+  gap: 'How far the spectrum of the graph drops after as many values as there are clusters. Large: the graph falls into that many parts.',
   strength: 'Prediction strength: clusters learned on half of the samples predict the labels of the other half. 1: perfectly.',
   certainty: '',
   affinity: 'The graph: how strongly two samples are linked, that is, how much one helps to rebuild the other.',
@@ -35,9 +38,12 @@ function term(text) {
 // A text whose first word of the trade can be asked about.
 function explained(text) {
   const found = termPattern.exec(text);
-  if (!found) return [text];
-  return [text.slice(0, found.index), term(found[0]), text.slice(found.index + found[0].length)];
+  if (!found) return whole(text);
+  return [...whole(text.slice(0, found.index)), term(found[0]), ...whole(text.slice(found.index + found[0].length))];
 }
+
+// Options of the command stay on one line: a browser would break them after their hyphens.
+const whole = (text) => text.split(/(--[a-z][a-z-]*)/).map((part, k) => (k % 2 ? make('span', { class: 'option' }, part) : part));
 
 let asked = null;
 function showTip(from, text) {

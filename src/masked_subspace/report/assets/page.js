@@ -11,7 +11,7 @@ function drawSummary() {
   // Of a single run the cards below the verdict say these already.
   const said = data.runs.length === 1 ? ['method', 'clusters'] : [];
   $('facts').replaceChildren(...definitions(data.facts.filter(([key]) => !said.includes(key))));
-  $('notes').replaceChildren(...data.notes.map((note) => make('li', {}, note)));
+  $('notes').replaceChildren(...data.notes.map((note) => make('li', {}, ...whole(note))));
 }
 
 function drawFigures() {

@@ -18,8 +18,12 @@ function drawGallery(run) {
   };
   const groups = run.clusters.map((name, k) => {
     const sort = run.confusion && run.confusion.match[k] >= 0 ? `mostly ${majority(run, k)}` : `${run.sizes[k]} samples`;
-    return make('div', { class: 'group' },
-      make('div', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k), make('small', { title: sort }, sort)),
+    const who = make('div', { class: 'who' }, swatch(run.looks[k]), clusterName(run, k), make('small', { title: sort }, sort));
+    if (name === 'not assigned') { // there is no cluster to be certain of
+      const some = run.certain.most[k];
+      return make('div', { class: 'group' }, who, make('div', {}, make('h4', {}, `${some.length} of ${run.sizes[k]} in no cluster`), strip(some, run)));
+    }
+    return make('div', { class: 'group' }, who,
       ...['most', 'least'].map((kind) => make('div', {}, make('h4', {}, heading(kind, k)), strip(run.certain[kind][k], run))));
   });
   $('gallery').replaceChildren(...groups);
