@@ -147,3 +147,13 @@ def test_the_package_can_be_run_as_the_command():
     assert "usage: masked-subspace" in subprocess.run(
         [*command[:-1], "--help"], capture_output=True, text=True, check=True, timeout=60
     ).stdout  # fmt: skip
+
+
+def test_the_demo_takes_a_method_that_leaves_everybody_out(tmp_path, capsys):
+    method = ["--method", "sklearn.cluster:DBSCAN"]  # with its own settings, on pixels: nobody has a neighbor
+    assert main(["demo", "--samples", "60", *method, "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    row = next(line for line in shown.splitlines() if line.startswith("DBSCAN"))
+    assert row.split()[1:4] == ["0.000", "–", "–"]
+    assert "DBSCAN: 60 samples are in no cluster; accuracy counts them as wrong" in shown
+    assert (tmp_path / "report.html").exists()

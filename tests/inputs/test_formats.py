@@ -126,6 +126,8 @@ def test_trajectories_of_the_hopkins_kind(tmp_path):
     assert samples.X.shape == (11, 12)
     assert samples.X[3, :4].tolist() == [tracks[0, 3, 0], tracks[1, 3, 0], tracks[0, 3, 1], tracks[1, 3, 1]]
     assert samples.target.tolist() == [i % 2 for i in range(11)]
+    assert samples.feature_names[:3] == ("x, frame 0", "y, frame 0", "x, frame 1")  # what a report calls them
+    assert len(samples.feature_names) == 12
     with pytest.raises(InputError, match=r"2 sequences \(cars1, cars2\); cluster one at a time"):
         read_samples(tmp_path)
 

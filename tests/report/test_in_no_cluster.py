@@ -137,7 +137,10 @@ def test_one_cluster_beside_noise_and_nothing_but_noise():
     none = words([-1] * 6)
     assert none["headline"] == "No clusters"
     assert "leaves every sample out" in none["next"][0]
-    assert payload(ReportContent("t", runs=(Run("x", np.full(6, -1), graph, np.eye(6), np.ones(6)),), target=TRUTH[:6]))
+    nobody = Run("x", np.full(6, -1), graph, np.eye(6), np.ones(6))
+    images = np.zeros((6, 4, 4), dtype=np.uint8)
+    page = payload(ReportContent("t", runs=(nobody,), target=TRUTH[:6], images=images))["runs"][0]
+    assert (page["clusters"], page["subspaces"], page["confusion"]["match"]) == (["not assigned"], [], [-1])
 
 
 def test_many_samples_in_no_cluster_lower_the_tone():

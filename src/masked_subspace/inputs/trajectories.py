@@ -12,7 +12,7 @@ import numpy as np
 
 from masked_subspace.inputs.limits import ARRAY_BYTES
 from masked_subspace.inputs.matlab import load, variables
-from masked_subspace.inputs.samples import InputError, Samples, Source, checked_matrix, numbered_classes
+from masked_subspace.inputs.samples import Column, InputError, Samples, Source, checked_matrix, numbered_classes
 from masked_subspace.inputs.text import clean_text, listed
 
 _PATTERN = "*_truth.mat"
@@ -45,10 +45,11 @@ def read(source: Source) -> Samples:
     tracks = np.asarray(loaded["x"])[:2]  # the third row of homogeneous coordinates is 1
     X = checked_matrix(np.ascontiguousarray(tracks.transpose(1, 2, 0)).reshape(tracks.shape[1], -1), shown)
     note = f"{X.shape[0]} points tracked over {tracks.shape[2]} frames"
+    columns = tuple(Column(f"{axis}, frame {frame}", "feature") for frame in range(tracks.shape[2]) for axis in "xy")
     if not with_truth:
-        return Samples(X, notes=(note,))
+        return Samples(X, notes=(note,), columns=columns)
     motions = np.asarray(loaded["s"]).ravel()
     if len(motions) != X.shape[0]:
         raise InputError(f"{shown} has {X.shape[0]} points but s of {len(motions)} values")
     target, class_names = numbered_classes(motions)
-    return Samples(X, None, target, class_names, None, (note, "s, the motion of each point, is the truth"))
+    return Samples(X, None, target, class_names, None, (note, "s, the motion of each point, is the truth"), columns)

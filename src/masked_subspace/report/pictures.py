@@ -44,7 +44,7 @@ def _side_by_side(pictures: list[Array]) -> Array:
 
 def _mean_images(run: Run, images: Array | None) -> list[Array] | None:
     clusters = [cluster for cluster in np.unique(run.labels).tolist() if cluster >= 0]
-    if images is None or len(clusters) > _MOST_CLUSTERS:
+    if images is None or not 0 < len(clusters) <= _MOST_CLUSTERS:
         return None
     height, width = _size(images)
     means = np.stack([images[run.labels == cluster].mean(axis=0) for cluster in clusters]).astype(np.float32)
