@@ -1,4 +1,4 @@
-"""How a resolution with K communities is looked for, and what becomes of communities that are too small or too large."""
+"""How a resolution with K communities is looked for, and what becomes of communities too small or too large."""
 
 import numpy as np
 import pytest
@@ -93,11 +93,10 @@ def test_every_third_step_halves_where_guesses_do_not_meet():
     assert resolution < 1.9
     below, above = max(one for one in asked if one < 1.9), min(one for one in asked if one >= 1.9)
     assert above / below < 1.02  # told apart to two in a hundred
-    # 1, then a factor of three and a step of the grid; the third is the geometric mean of the ends known by then.
-    assert asked[:3] == pytest.approx([1.0, OCTAVE ** round(np.log2(3) * 8 + 1), asked[2]])
-    assert asked[3] == pytest.approx(
-        np.sqrt(max(o for o in asked[:3] if o < 1.9) * min(o for o in asked[:3] if o > 1.9))
-    )
+    # 1, then a factor of three and a step of the grid; the fourth is the geometric mean of the ends known by then.
+    assert asked[:2] == pytest.approx([1.0, OCTAVE ** round(np.log2(3) * 8 + 1)])
+    ends = max(one for one in asked[:3] if one < 1.9), min(one for one in asked[:3] if one > 1.9)
+    assert asked[3] == pytest.approx(np.sqrt(ends[0] * ends[1]))
 
 
 def test_large_communities_are_named_from_the_largest_and_small_ones_are_nobodys():
@@ -146,9 +145,8 @@ def test_what_cannot_be_split_is_left_whole_and_the_next_largest_is_split():
     assert found[4] == 1
     assert found[0] == found[1] != found[2] == found[3]
     assert set(found.tolist()) == {0, 1, 2, 3}
-    alone = _split(
-        csr_array((2, 2)), np.ones(2, dtype=np.int64), np.array([0, 1], dtype=np.int32), 5, 1.0, np.arange(2)
-    )
+    single = np.array([0, 1], dtype=np.int32)
+    alone = _split(csr_array((2, 2)), np.ones(2, dtype=np.int64), single, 5, 1.0, np.arange(2))
     np.testing.assert_array_equal(alone, [0, 1])
 
 
