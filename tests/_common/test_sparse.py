@@ -184,3 +184,14 @@ def test_what_needs_an_array_gets_leading_directions():
     np.testing.assert_allclose(seen @ seen.T, products_of(rows, rows), atol=1e-9)  # 30 rows have no more directions
     array = X.toarray()
     assert as_array(array) is array
+
+
+@pytest.mark.parametrize("shape", [(30, 12), (12, 30)], ids=["tall", "wide"])
+def test_directions_that_are_rounding_are_left_out(shape):
+    """Rows of rank three have three directions, however many are asked for; rows of zeros have one."""
+    rng = np.random.default_rng(0)
+    rank_three = rng.integers(0, 3, (shape[0], 3)) @ rng.integers(0, 3, (3, shape[1])).astype(float)
+    found = LeadingDirections.of(ImplicitRows.of(csr_array(rank_three), None, 0.0), 8)
+    np.testing.assert_allclose(found.values, np.linalg.svd(rank_three, compute_uv=False)[:3])
+    assert len(LeadingDirections.of(ImplicitRows.of(csr_array(rank_three), None, 0.0), 2).values) == 2
+    assert len(LeadingDirections.of(ImplicitRows.of(csr_array(shape), None, 0.0), 8).values) == 1

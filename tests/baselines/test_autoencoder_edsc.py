@@ -101,3 +101,22 @@ def test_patience_counts_epochs_without_a_visible_fall(images):
             assert epoch - last < patience or epoch == len(trained.losses)
         assert trained.stopped_early
         assert len(trained.losses) == last + patience
+
+
+def test_codes_and_losses_are_those_of_images_by_their_largest_pixel(images):
+    """With steps too small to be seen, in two batches: the network as it was drawn, and the mean squared error of an
+    image."""
+    X, _ = images
+    settings = AutoencoderSettings(filters=(3,), kernel_sizes=(3,), max_epochs=1, batch_size=40, learning_rate=1e-12)
+    found = train_codes(20 * X - 5, (8, 8), settings, seed=3)
+    scaled = (20 * X - 5) / np.abs(20 * X - 5).max()
+    pictures = torch.from_numpy(scaled.astype(np.float32)).reshape(60, 1, 8, 8)
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(3)
+        down = torch.nn.Conv2d(1, 3, 3, stride=2, padding=1)
+        up = torch.nn.ConvTranspose2d(3, 1, 3, stride=2, padding=1, output_padding=1)
+        codes = torch.relu(down(pictures))
+        rebuilt = torch.relu(up(codes))
+    np.testing.assert_allclose(found.codes, codes.reshape(60, -1).numpy(), atol=1e-5)
+    expected = ((rebuilt - pictures) ** 2).sum(dim=(1, 2, 3)).mean()
+    assert found.losses == pytest.approx([float(expected)], rel=1e-5)

@@ -219,3 +219,8 @@ def test_evidence_that_is_split_shows_in_the_candidates():
     four = [planted_links(4, 45, seed)[0] for seed in (2, 3)]
     found = number_of_clusters([six, four], 2, 30, seed=0)
     assert (found.n_clusters, found.candidates[:2]) == (6, [6, 4])
+
+
+@pytest.mark.parametrize(("n_samples", "high"), [(4, 2), (14, 2), (15, 3), (999, 199), (1_000, 200), (9_000, 200)])
+def test_auto_goes_to_200_clusters_and_no_lower_than_five_samples_each(n_samples, high):
+    assert bounds_of("auto", n_samples) == (2, high)

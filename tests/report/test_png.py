@@ -47,3 +47,23 @@ def test_shrinking_takes_area_means():
     assert first[:, 0].max() == 0
     assert first[:, -1].min() == 200
     assert abs(float(first.mean()) - 100) < 4
+
+
+@pytest.mark.parametrize(
+    ("n", "height", "width", "columns"), [(100, 8, 8, 10), (50, 4, 8, 5), (50, 8, 4, 10), (7, 9, 9, 3)]
+)
+def test_a_sheet_is_about_square(n, height, width, columns):
+    sheet = sprite_sheet(np.zeros((n, height, width), dtype=np.uint8), np.array([], dtype=int))
+    assert sheet.columns == columns
+    assert decode(sheet.png).shape == (-(-n // columns) * height, columns * width)
+
+
+@pytest.mark.parametrize(("n", "max_pixels", "side"), [(10, 2_600_000, 48), (100, 90_000, 30), (100, 1_000, 14)])
+def test_a_thumbnail_has_the_side_that_all_have_room_for_between_14_and_48(n, max_pixels, side):
+    sheet = sprite_sheet(np.zeros((n, 96, 48), dtype=np.uint8), np.array([], dtype=int), max_pixels)
+    assert (sheet.height, sheet.width) == (side, side // 2)
+    room = max_pixels // (side * (side // 2))
+    assert len(sheet.samples) == min(n, room)
+    if n > room:  # those that are shown stand evenly among all
+        assert sheet.samples[0] == 0
+        assert sheet.samples[-1] == n - 1

@@ -193,3 +193,39 @@ def test_above_half_the_squared_norm_no_link_is_worth_its_price() -> None:
     rule = CandidateStep(X, find_candidates(X, 10))
     assert rule._most == pytest.approx(4.5, rel=1e-6)
     assert rule.kept(1.01 * rule._most, 15.0 * 9)[0] == 0
+
+
+class Told(CandidateStep):
+    """A rule whose links are a formula: two for each halving of λ, and four for each decade of μ₀."""
+
+    def __init__(self) -> None:
+        self._most, self._unit, self._curve = 3.0, 2.0, {}
+        self.asked: list[tuple[float, float]] = []
+
+    def kept(self, sparsity: float, penalty: float) -> tuple[float, float]:
+        self.asked.append((round(float(np.log2(sparsity / 3.0)), 9), penalty))
+        return -2 * float(np.log2(sparsity / 3.0)) + 4 * float(np.log10(penalty / 2.0)), 0.0
+
+
+def test_the_curve_is_measured_between_the_halvings_of_the_price_that_are_needed() -> None:
+    """At its first penalty, 10^½ of the mean squared norm, nine links lie between 2^-4 and 2^-3 of the limit."""
+    rule = Told()
+    assert rule._price_on_curve(0, 9.0) == pytest.approx(np.log(3.0 * 2**-3.5))
+    assert {power for power, _ in rule.asked} == {-7, -6, -5, -4, -3}
+    assert [penalty for _, penalty in rule.asked] == pytest.approx([2 * 10**0.5] * len(rule.asked))
+    rule._price_on_curve(0, 9.0)
+    assert len(rule.asked) == len(set(rule.asked))  # nothing is measured twice
+    below = Told()
+    assert below._price_on_curve(0, 23.0) == pytest.approx(np.log(3.0 * 2**-10.5))
+    assert min(power for power, _ in below.asked) == -11
+    # No price is above the limit, and none is looked for below 2^-22 of it.
+    assert Told()._price_on_curve(0, 1.0) == pytest.approx(np.log(3.0))
+    assert Told()._price_on_curve(0, 99.0) == pytest.approx(np.log(3.0 * 2**-22))
+
+
+@pytest.mark.parametrize(
+    ("decades", "halvings"), [(0.5, 3.5), (0.75, 3.0), (1.0, 2.5), (1.25, 2.0), (3.0, 1.5), (0, 3.5)]
+)
+def test_between_the_penalties_of_the_curve_the_guess_lies_between_theirs(decades, halvings) -> None:
+    guess = Told()._guess(2 * 10**decades, 9.0)
+    assert guess == pytest.approx(np.log(3.0 * 2**-halvings))
