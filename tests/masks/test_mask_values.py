@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from masked_subspace.masks import ConsensusMask, KnownPairs, LabelMask, PairMask
-from masked_subspace.masks.soft import ConstantMask, EmbeddingMask, first_soft_mask, resolve_soft_mask
+from masked_subspace.masks.soft import ArrayMask, ConstantMask, EmbeddingMask, first_soft_mask, resolve_soft_mask
 
 ONE, OTHER = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2])
 
@@ -85,3 +85,23 @@ def test_groups_that_all_exclude_each_other_are_anchored_the_largest_first():
     assert labels.together(np.array(1), np.array(4))
     assert labels.apart(np.array(1), np.array(2))
     assert not labels.apart(np.array(1), np.array(3))
+
+
+@pytest.mark.parametrize(
+    ("largest", "gap", "taken"), [(0.01, 5e-7, True), (1.0, 2e-6, False), (100.0, 5e-5, True), (100.0, 2e-4, False)]
+)
+def test_prices_are_symmetric_to_a_millionth_of_one_or_of_the_largest(largest, gap, taken):
+    prices = np.full((3, 3), largest)
+    prices[0, 2] -= gap
+    if taken:
+        np.testing.assert_array_equal(ArrayMask(prices).block(0, 3), prices)
+    else:
+        with pytest.raises(ValueError, match=r"not symmetric: \[0, 2\]"):
+            ArrayMask(prices)
+
+
+def test_weights_of_labelings_are_shares():
+    mask = ConsensusMask([ONE, OTHER, ONE], 2.0, weights=[1, 2, 5])
+    together = (6 * (ONE[:, None] == ONE) + 2 * (OTHER[:, None] == OTHER)) / 8
+    np.testing.assert_allclose(mask.agreement(np.arange(6)[:, None], np.arange(6)[None]), together)
+    np.testing.assert_allclose(mask.block(0, 6), 2.0 ** (1 - 2 * together))
