@@ -1,3 +1,4 @@
+import warnings
 from itertools import combinations, permutations
 
 import numpy as np
@@ -104,3 +105,15 @@ def test_zeros_that_are_stored_are_no_nonzeros():
     stored = csr_array((np.array([1.0, 0.0, 0.0]), (np.array([0, 0, 1]), np.array([1, 2, 0]))), shape=(3, 3))
     assert stored.nnz == 3
     assert sparsity(stored) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("n", [6, 450])
+def test_a_class_in_two_pieces_or_with_a_sample_of_no_links_is_not_connected(n):
+    ring = np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1)
+    assert connectivity(csr_array(ring), np.zeros(n)) > 0
+    ring[0], ring[:, 0] = 0, 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert connectivity(csr_array(ring), np.zeros(n)) == 0
+        alone = np.repeat([0, 1], [1, n - 1])  # a class of one sample is as connected as can be
+        assert connectivity(csr_array(ring), alone) == connectivity(csr_array(ring[1:, 1:]), np.zeros(n - 1)) < 1

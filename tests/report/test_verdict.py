@@ -9,8 +9,9 @@ from scipy.sparse import csr_array
 from masked_subspace import RMSC
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.report import run_from_estimator
+from masked_subspace.report.doubts import ClusterFacts
 from masked_subspace.report.record import AGREEMENT, Run
-from masked_subspace.report.verdict import verdict
+from masked_subspace.report.verdict import _agreement, _doubts, verdict
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.mixtures import MIXTURES
 
@@ -292,3 +293,35 @@ def test_many_samples_below_a_half_are_advised_on_from_a_tenth_and_named_from_th
     assert ("many uncertain samples" in found["headline"]) == many
     assert any("min_certainty=0.5" in step for step in found["next"]) == advised
     assert point(found, "Certainty").startswith(f"Median 0.90; {unsure} of 120 samples are below 0.5.")
+
+
+@pytest.mark.parametrize(("next_best", "tie"), [(0.781, True), (0.779, False)])
+def test_scores_that_differ_by_less_than_two_hundredths_are_a_tie(run, next_best, tie):
+    scores = tuple({"n_clusters": k, "score": score} for k, score in ((2, 0.1), (3, 0.8), (4, next_best)))
+    told = point(verdict(replace(run, n_clusters_scores=scores)), "How many")
+    assert ("is as good" in told) == tie
+    ways = ({"view": "plain", "score": next_best}, {"view": "root", "score": 0.8, "taken": True})
+    told = point(verdict(replace(run, choices=ways)), "Which way")
+    assert ("so the choice says little" in told) == tie
+
+
+@pytest.mark.parametrize(("spread", "equal"), [(0.0049, True), (0.0051, False)])
+def test_certainties_that_differ_by_less_than_half_a_hundredth_are_equal(run, spread, equal):
+    found = verdict(replace(run, certainty=np.linspace(0.8, 0.8 + spread, 120)))
+    assert point(found, "Certainty").startswith("All samples are equally certain") == equal
+
+
+@pytest.mark.parametrize(("structure", "tone"), [(0.22, "fair"), (0.21, "poor")])
+def test_below_22_hundredths_a_structure_is_like_noise(run, structure, tone):
+    assert verdict(replace(run, structure=structure))["tone"] == tone
+
+
+def test_six_are_named_one_by_one_and_the_others_counted(run):
+    facts = {str(k): ClusterFacts(10 + k, 0.1 * k / 2, 0.0, -1, 0.0, 4, 0.004) for k in range(8)}
+    told = _doubts(facts, list(facts))
+    assert [line.partition(",")[0] for line in told[:6]] == [f"Cluster {k} looks like two blocks" for k in range(6)]
+    assert told[6] == "So do 2 more."
+    assert told[7].endswith("5 (15 samples, 0.25) and 2 more.")
+    assert told[0].endswith("of 6 and 4 samples, with 0.4% of the links between them.")
+    others = [replace(run, name=f"method {k}") for k in range(8)]
+    assert _agreement(run, others).count("method") == 6 + 1  # and "several methods"

@@ -99,7 +99,7 @@ def test_converged_is_who_moved_by_less_than_the_tolerance(X, path, dtype):
     assert below.n_iter == 20
 
 
-@pytest.mark.parametrize("path", ["blocked", "sparse"])
+@pytest.mark.parametrize("path", ["blocked", "lazy", "sparse"])
 def test_residuals_are_the_largest_of_all_samples_also_before_convergence(X, path):
     prices = MASKS["labels"].block(0, N)
     for max_iter in (3, 8):
