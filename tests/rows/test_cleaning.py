@@ -1,5 +1,7 @@
 """v2: gross errors are found and taken out."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -154,3 +156,83 @@ def test_the_price_of_an_outlier_is_half_its_squared_threshold(monkeypatch):
     X = np.random.default_rng(0).normal(size=(30, 8))
     found = clean_samples(X, rounds=1, threshold=3.0)
     assert found.price == pytest.approx(0.6**2 / 2)
+
+
+class Chosen:
+    """A representer that always chooses the same rows; it counts how often it is asked."""
+
+    def __init__(self, Z):
+        self.Z, self.seeds = csr_array(Z), []
+
+    def __call__(self, **_):
+        return self
+
+    def prepare(self, rows, seed):
+        self.seeds.append(seed)
+        return self
+
+    def represent(self, _mask):
+        return SimpleNamespace(representation=self.Z)
+
+
+def lines():
+    """Ten samples on a line through the origin, of length 1 … 1.9."""
+    direction = np.array([1.0, -2.0, 0.5, 3.0, 1.5, -1.0])
+    return np.linspace(1, 1.9, 10)[:, None] * direction
+
+
+@pytest.mark.parametrize(("shift", "gross"), [(0.55, True), (0.45, False)])
+def test_an_entry_is_gross_beyond_five_deviations(monkeypatch, shift, gross):
+    """With a deviation of .1 that is .5; neighbours are so far from it that half of that is left outside too."""
+    X = lines()
+    X[4, 0] += shift
+    others = (np.ones((10, 10)) - np.eye(10)) * (np.arange(10) != 4)
+    monkeypatch.setattr(cleaning, "MaskedRepresenter", Chosen(others))
+    monkeypatch.setattr(cleaning, "rebuild", lambda *_: lines())
+    monkeypatch.setattr(cleaning, "robust_deviation", lambda *_: 0.1)
+    found = clean_samples(X, center=False)
+    assert (found.outliers.nnz == 1) is gross
+    assert found.price == pytest.approx(0.5**2 / 2)
+    if gross:
+        assert found.outliers[4, 0] == pytest.approx(shift)
+
+
+def test_a_value_that_is_within_half_the_threshold_of_a_neighbours_is_no_error(monkeypatch):
+    X = lines()
+    X[4, 0] += 0.6
+    monkeypatch.setattr(cleaning, "MaskedRepresenter", Chosen(np.ones((10, 10))))
+    monkeypatch.setattr(cleaning, "rebuild", lambda *_: lines())
+    monkeypatch.setattr(cleaning, "robust_deviation", lambda *_: 0.1)
+    for outside, gross in ((0.2, False), (0.3, True)):
+        distances = np.where(np.abs(X - lines()) > 0.55, outside, 9.0)
+        monkeypatch.setattr(cleaning, "distance_to_range", lambda *_, d=distances: d)
+        assert bool(clean_samples(X, center=False).outliers[4, 0] != 0) is gross
+
+
+def test_three_rounds_are_played_each_from_the_samples_cleaned_before(monkeypatch):
+    X = lines() + 0.01 * np.random.default_rng(0).normal(size=(10, 6))
+    X[4, 0] += 2.0
+    representer, seen = Chosen((np.ones((10, 10)) - np.eye(10)) * (np.arange(10) != 4)), []
+    monkeypatch.setattr(cleaning, "MaskedRepresenter", representer)
+    rebuilt = cleaning.rebuild
+
+    def noted(Z, dictionary, target, trusted):
+        seen.append((dictionary[4, 0], bool(trusted[4, 0])))
+        return rebuilt(Z, dictionary, target, trusted)
+
+    monkeypatch.setattr(cleaning, "rebuild", noted)
+    found = clean_samples(X, center=False, seed=7)
+    assert representer.seeds == [7, 7, 7]
+    assert seen[0] == (X[4, 0], True)
+    assert [trusted for _, trusted in seen[1:]] == [False, False]
+    assert abs(seen[1][0] - lines()[4, 0]) < 0.3  # the dictionary is clean by then
+    assert found.samples[4, 0] == pytest.approx(lines()[4, 0], abs=0.3)
+    assert found.outliers.nnz == 1
+
+
+@pytest.mark.parametrize(("cosine", "alike"), [(0.71, True), (0.69, False)])
+def test_a_neighbour_is_alike_from_a_cosine_of_seven_tenths(cosine, alike):
+    samples = np.array([[1.0, 0.0], [2 * cosine, 2 * np.sqrt(1 - cosine**2)]])
+    outside = distance_to_range(np.array([[1], [0]]), samples, samples)
+    expected = np.abs(samples[0] - samples[1] / 2)
+    np.testing.assert_allclose(outside[0], expected if alike else np.inf)

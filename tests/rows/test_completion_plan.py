@@ -151,3 +151,26 @@ def test_unknown_entries_of_the_rows_of_fit_are_those_of_the_last_round():
     expected = np.where(np.isnan(X), learnt.frame.outside(learnt.atoms.rows), X)
     np.testing.assert_allclose(learnt.apply(X), expected)
     assert learnt.n_missing == np.isnan(X).sum()
+
+
+@pytest.mark.parametrize("shape", [(30, 10), (8, 14)], ids=["tall", "wide"])
+def test_the_low_rank_path_is_soft_thresholding_at_falling_prices(shape):
+    """Written with whole SVDs: each price is seven tenths of the one before, six repetitions or until nothing moves."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(shape[0], 3)) @ rng.normal(size=(3, shape[1])) * np.linspace(1, 3, shape[1])
+    observed = rng.random(shape) < 0.7
+    values = np.where(observed, values, 0)
+    table, price = values.copy(), np.linalg.norm(values, 2)
+    found = list(_path(values, observed, 0))
+    assert [one.n_prices for one in found] == list(range(23))
+    np.testing.assert_array_equal(found[0].table, values)
+    for one in found[1:8]:
+        price *= 0.7
+        for _ in range(6):
+            U, s, Vt = np.linalg.svd(table, full_matrices=False)
+            change = np.where(observed, 0, (U * np.maximum(s - price, 0)) @ Vt - table)
+            table = table + change
+            if np.linalg.norm(change) <= 1e-3 * np.linalg.norm(table):
+                break
+        np.testing.assert_allclose(one.table, table, atol=0.02 * np.abs(table).max())
+        np.testing.assert_allclose(one.directions.T @ one.directions, np.eye(min(shape)), atol=1e-8)
