@@ -101,3 +101,57 @@ def test_an_empty_cluster_takes_a_row_with_its_weight():
     assert found.labels.tolist() == [0, 0, 1]
     np.testing.assert_allclose(found.centres, [[3 / 8], [4]])
     assert found.inertia == pytest.approx(5 * (3 / 8) ** 2 + 3 * (5 / 8) ** 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_centres_stand_where_those_of_scikit_learn_stand(seed):
+    """Many rows without clusters converge slowly, so that the tolerance decides when: a ten-thousandth of the mean
+    variance of a column."""
+    rng = np.random.default_rng(seed)
+    rows = rng.random((3000, 8)) * np.linspace(1, 3, 8)
+    rows -= rows.mean(axis=0)
+    starts = rows[rng.choice(3000, (2, 12), replace=False)]
+    for start, found in zip(starts, all_of_starts(rows, starts), strict=True):
+        theirs = KMeans(12, init=start, n_init=1).fit(rows)
+        np.testing.assert_allclose(found.centres, theirs.cluster_centers_, atol=1e-10)
+        np.testing.assert_array_equal(found.labels, theirs.labels_)
+        assert found.inertia == pytest.approx(theirs.inertia_, rel=1e-6)
+
+
+def test_centres_of_a_sample_stand_among_the_rows_and_not_about_their_mean():
+    rows = np.repeat([[100.0, 7.0], [102.0, 9.0]], 30, axis=0) + 0.1 * np.random.default_rng(0).normal(size=(60, 2))
+    centres = kmeans._best_of_sample(rows, 2, 0, 3)
+    expected = np.array([rows[:30].mean(axis=0), rows[30:].mean(axis=0)])
+    np.testing.assert_allclose(centres[np.argsort(centres[:, 0])], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n_clusters", "trials"), [(2, 2), (3, 3), (8, 4)])
+def test_away_from_anchors_the_best_of_two_and_a_logarithm_of_draws_is_a_centre(n_clusters, trials):
+    """Drawn in proportion to the squared distance from the centres before; the one that leaves least distance wins."""
+    rows = np.arange(12.0)[:, None]
+    anchors = np.full(12, -1)
+    anchors[0] = 0
+    asked = []
+
+    class Drawn:
+        def choice(self, count, size, p):
+            asked.append((count, size, p))
+            return np.array([5, 11, 1, 2, 3][:size])
+
+    centres = kmeans._centres_from_anchors(rows, n_clusters, anchors, np.array([0]), Drawn())
+    assert [size for _, size, _ in asked] == [trials] * (n_clusters - 1)
+    np.testing.assert_allclose(asked[0][2], rows[:, 0] ** 2 / (rows[:, 0] ** 2).sum())
+    best = min((5, 11), key=lambda one: np.minimum(rows[:, 0] ** 2, (rows[:, 0] - one) ** 2).sum())
+    np.testing.assert_array_equal(centres[:2, 0], [0, best])
+
+
+def test_a_row_that_fills_an_empty_cluster_leaves_its_own():
+    """Two empty clusters take the two farthest rows, 10 and −6; who stays has a mean of its own."""
+    rows = np.array([[0.0], [1.0], [10.0], [-6.0], [2.0]])
+    labels, centres = np.zeros(5, dtype=np.int32), np.zeros((3, 1))
+    found = kmeans._means(rows, np.ones(5), labels, np.array([[7.0], [0], [0]]), np.array([5.0, 0, 0]), centres)
+    np.testing.assert_allclose(found, [[1.0], [10.0], [-6.0]])
+    # Where no row is away from its centre an empty cluster joins the largest.
+    labels, sums = np.zeros(3, np.int32), np.array([[3.0], [0]])
+    same = kmeans._means(np.ones((3, 1)), np.ones(3), labels, sums, np.array([3.0, 0]), np.ones((2, 1)))
+    np.testing.assert_allclose(same, [[1.0], [1.0]])

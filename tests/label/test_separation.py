@@ -117,3 +117,16 @@ def test_separation_runs_from_no_gap_to_a_clear_one():
         assert found == pytest.approx(np.clip((excess + 0.25) / 0.55, 0, 1))
         between += 0.02 < found < 0.98
     assert between >= 2
+
+
+def test_the_last_cloud_counts_too_and_no_cloud_is_without_a_gap():
+    """q of the clouds as given; an excess is divided by what is left above the best of them, a thousandth at least."""
+    X = np.repeat([[0.0], [50.0]], 12, axis=0) + np.arange(24)[:, None] * 0.1
+    labels = np.repeat([0, 1], 12)
+    inside = inside_share(X, labels)
+    near = Clouds.like(X).near
+    for found, highest in (([0.1, 0.2, 0.6], 0.6), ([0.6, 0.2, 0.1], 0.6), ([0.3, 0.7, 0.1], 0.7)):
+        clouds = Clouds(near, [None] * 3, 0, {2: list(found)})
+        assert clouds.excess(labels) == pytest.approx((inside - highest) / (1 - highest))
+    perfect = Clouds(near, [None], 0, {2: [1.0]})
+    assert perfect.excess(np.arange(24) % 2) == pytest.approx((inside_share(X, np.arange(24) % 2) - 1) / 1e-3)
