@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from masked_subspace import BMSC, RMSC
+from masked_subspace import BMSC, GMSC, RMSC
 from masked_subspace._common.progress import SilentEvents
 from masked_subspace.estimators import rmsc as module
 from masked_subspace.estimators.base import Task
 from masked_subspace.estimators.on_workers import reasons_against
 from masked_subspace.label.labeler import Cut
+from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.low_rank import Rank
 from masked_subspace.rounds.open_number import Seen
 from masked_subspace.rows.preparation import VIEWS
@@ -326,3 +327,65 @@ def test_a_fit_on_workers_needs_a_hundred_samples_a_cluster_and_plain_settings()
     assert reasons_against(BMSC(3, view="plain", solver="sparse"), 300, known=False) == []
     (reason,) = reasons_against(BMSC((2, 5)), 10, known=False)
     assert "is not one number" in reason
+
+
+def test_every_setting_reaches_the_solver_and_the_labeler():
+    settings = {
+        "sparsity": 0.1,
+        "mask_weight": 0.2,
+        "penalty": 0.3,
+        "penalty_growth": 1.4,
+        "max_iter": 17,
+        "tol": 1e-3,
+        "noise": 0.5,
+        "outliers": 0.6,
+        "affine": True,
+        "solver": "dense",
+        "n_candidates": 19,
+        "hard_mask": 1 - np.eye(9),
+        "n_jobs": 1,
+    }
+    rows = np.random.default_rng(0).normal(size=(9, 4))
+    for model in (GMSC(3, **settings), RMSC(3, **settings)):
+        representer = model._representer()
+        assert {name: getattr(representer, name) for name in settings} == settings
+    prepared = representer.prepare(rows, seed=5)
+    numbers = {name: settings[name] for name in list(settings)[:9]}
+    assert {name: getattr(prepared.template, name) for name in numbers} == numbers
+    assert prepared.settings is prepared.template
+    assert (prepared.n_threads, prepared.seed) == (1, 5)
+    assert not prepared.hard_mask.allowed(np.array(3), np.array(3))
+    assert GMSC(3, outliers="auto")._representer().outliers is None  # taken out before
+    for wanted, bounds in ((3, (3, 3)), ((2, 4), (2, 4))):
+        model = GMSC(3, affinity="symmetric", n_links=4, n_components=6, cut="modularity")
+        model._bounds = bounds
+        labeler = model._labeler()
+        assert labeler.get_params() == {
+            "n_clusters": wanted,
+            "affinity": "symmetric",
+            "n_links": 4,
+            "n_components": 6,
+            "cut": "modularity",
+            "rank": None,
+            "power": 4.0,
+        }
+    model = GMSC(3)
+    model._bounds = (3, 3)
+    assert model._labeler().n_links == 5
+
+
+def test_numbers_that_are_left_open_follow_the_mean_squared_row():
+    """μ₀ is 15 and γ a hundredth of it; up to 2,000 samples are solved densely."""
+    rows = 3 * np.eye(6)
+    template = MaskedRepresenter().prepare(rows).template
+    assert (template.penalty, template.mask_weight) == (15.0 * 9, pytest.approx(0.01 * 9))
+    assert (template.penalty_growth, template.max_iter, template.tol) == (2.0, 200, 1e-6)
+    assert np.isnan(template.sparsity)
+    auto = MaskedRepresenter()
+    assert [auto._is_sparse(n) for n in (2_000, 2_001)] == [False, True]
+    assert MaskedRepresenter(solver="sparse")._is_sparse(5)
+    assert not MaskedRepresenter(solver="dense")._is_sparse(5_000)
+    assert MaskedRepresenter(n_candidates=3).nearest(np.random.default_rng(0).normal(size=(9, 2))).candidates.shape == (
+        9,
+        3,
+    )

@@ -1,5 +1,7 @@
 """The number of clusters by value: which looks are compared, what predictions count, and the score of clouds."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from test_number_of_clusters import planted_links
@@ -167,3 +169,65 @@ def test_a_cloud_that_stands_alone_is_not_cut_in_two_because_the_halves_say_more
     assert place(np.array([1.0, 1.098, 1.102]), np.array([1.0, 1.0, 1.0])) == 2  # nor do the best ones touch
     assert place(np.array([1.02, 1.098, 1.102]), np.array([1.0, 1.0, 0.5])) == 1
     assert place(np.array([1.2, 1.1]), np.array([0.5, 1.0])) == 0  # only numbers below it
+
+
+def test_chance_is_drawn_anew_for_every_number():
+    """What chance would give is measured with another permutation for each K; the same K has the same one."""
+    family = _Family.of([planted_links(3, 20, 0)[0]], 5, 1)
+    rng = np.random.default_rng(0)
+    cuts = [rng.integers(0, 4, 60) for _ in family.looks]
+    pairs = [(cuts[a], cuts[b]) for a, b in family.pairs]
+    for k in (4, 7):
+        expected = _Shared.of(pairs, np.random.default_rng(5 + k))
+        record = family._record(cuts, k)
+        assert (record["agreement"], record["information"]) == (expected.agreement, expected.information)
+    assert family._record(cuts, 4)["agreement"] != family._record(cuts, 7)["agreement"]
+
+
+def test_of_many_views_about_twelve_pairs_of_looks_are_compared():
+    graphs = [planted_links(3, 20, seed)[0] for seed in range(5)]
+    assert len(_Family.of(graphs[:4], 0, 1).pairs) == 12  # of 24, every second
+    five = _Family.of(graphs, 0, 1).pairs
+    assert len(five) == 14  # of 40, every third
+    assert all(a // 2 != b // 2 for a, b in five)
+
+
+def counted_clouds(monkeypatch, scores, high):
+    """The number of clouds for scores that are written down, and what was asked of the clouds."""
+    entropy = {k: -sum(s * np.log(s) for s in np.bincount(np.arange(60) % k) / 60) for k in range(2, 20)}
+    asked = []
+
+    def excess(labels, enough):
+        k = int(labels.max()) + 1
+        asked.append((k, enough * entropy[k] if np.isfinite(enough) else enough))
+        return scores[k] / entropy[k]
+
+    monkeypatch.setattr(module, "_consensus", lambda _looks, k, _seed: np.arange(60) % k)
+    monkeypatch.setattr(module.Clouds, "like", lambda *_: SimpleNamespace(excess=excess))
+    family = SimpleNamespace(looks=[], try_all=lambda _: None, records={k: {"agreement": 0.5} for k in range(20)})
+    cells = Cells(np.zeros((60, 2)), np.arange(60), [0])
+    return module._number_of_clouds([family], 1, high, cells, 0, None), asked
+
+
+def test_numbers_of_clouds_are_tried_until_four_in_turn_have_less_than_half_of_the_best(monkeypatch):
+    scores = {2: 0.1, 3: 1.0, 4: 0.76, 5: 0.49, 6: 0.3, 7: 0.3, 8: 0.3, 9: 9.0}
+    found, asked = counted_clouds(monkeypatch, scores, 9)
+    assert [one["n_clusters"] for one in found.records] == [2, 3, 4, 5, 6, 7, 8]
+    assert (found.n_clusters, found.candidates) == (3, [3, 4])
+    # A number is measured only as far as it could have half of the best score.
+    assert [enough for _, enough in asked] == pytest.approx([-np.inf, 0.05, *[0.5] * 5])
+    longer, _ = counted_clouds(monkeypatch, scores | {5: 0.51, 9: 0.2, 10: 9.0}, 10)
+    assert longer.records[-1]["n_clusters"] == 9
+
+
+@pytest.mark.parametrize(("score", "candidates"), [(0.76, [3, 4]), (0.74, [3])])
+def test_numbers_of_clouds_with_three_quarters_of_the_best_score_are_named(monkeypatch, score, candidates):
+    found, _ = counted_clouds(monkeypatch, {2: 0.1, 3: 1.0, 4: score}, 4)
+    assert found.candidates == candidates
+
+
+@pytest.mark.parametrize(("score", "tried"), [(0.16, 11), (0.14, 5)])
+def test_where_nothing_stands_apart_the_search_ends_soon(monkeypatch, score, tried):
+    """Scores below half of .3 are those of one cloud."""
+    found, _ = counted_clouds(monkeypatch, dict.fromkeys(range(2, 13), score), 12)
+    assert len(found.records) == tried

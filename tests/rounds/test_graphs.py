@@ -6,8 +6,10 @@ from scipy.sparse import coo_matrix, csc_matrix, csr_array
 from sklearn.exceptions import NotFittedError
 
 from masked_subspace import BMSC, GMSC, RMSC, cluster_graph
+from masked_subspace.label.agreement import agreement_with
+from masked_subspace.label.labeler import Cut, label_graph
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.rounds.graphs import check_graph, evidence_of
+from masked_subspace.rounds.graphs import check_graph, evidence_of, outcome_of_cuts
 
 TRUE = np.repeat([0, 1, 2], [30, 50, 70])
 
@@ -141,3 +143,44 @@ def test_entries_that_are_given_twice_are_summed():
     np.testing.assert_array_equal(found.toarray(), [[0, 2, 2], [2, 0, 4], [2, 4, 0]])
     assert found.nnz == 6
     assert given.nnz == 8  # that of the caller stays as it is
+
+
+@pytest.mark.parametrize(("share", "symmetric"), [(0.9e-5, True), (1.1e-5, False)])
+def test_weights_that_differ_by_a_hundred_thousandth_of_the_largest_are_equal(share, symmetric):
+    W = np.kron(np.eye(2), np.ones((3, 3)))
+    W[0, 1] += 8 * share
+    W[4, 5] = W[5, 4] = 8.0
+    if symmetric:
+        assert check_graph(W, 2, "W")[0, 1] == 1 + 8 * share
+    else:
+        with pytest.raises(ValueError, match="not symmetric"):
+            check_graph(W, 2, "W")
+
+
+def test_a_sketch_has_64_columns_or_as_many_as_samples():
+    for n, columns in ((20, 20), (64, 64), (90, 64)):
+        ring = np.roll(np.eye(n), 1, axis=1)
+        X = evidence_of(csr_array(ring + ring.T), None, hard=False, n_threads=1).X
+        assert X.shape == (n, columns)
+        np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1)
+
+
+def test_several_cuts_of_a_graph_vote_and_their_consensus_is_taken(graph):
+    W = csr_array(graph)
+    evidence = evidence_of(W, None, hard=False, n_threads=1)
+    cuts = [Cut("spectral"), Cut("modularity"), Cut("modularity", 2.0)]
+    found = outcome_of_cuts(W, 3, cuts, "auto", evidence, 0)
+    expected = [
+        label_graph(W, parts, "auto", evidence, 0, cut=kind).labels
+        for kind, parts in (("spectral", 3), ("modularity", 3), ("modularity", 6))
+    ]
+    for vote, labels in zip(found.votes, expected, strict=True):
+        np.testing.assert_array_equal(vote, labels)
+    assert len(np.unique(found.votes[2])) == 6
+    np.testing.assert_allclose(found.certainty, agreement_with(found.labeling.labels, expected))
+    one = outcome_of_cuts(W, 3, cuts[1:2], "auto", evidence, 0)
+    np.testing.assert_array_equal(one.labeling.labels, expected[1])
+    assert (one.votes, one.certainty) == ([], None)
+    finer = outcome_of_cuts(W, 3, cuts[2:], "auto", evidence, 0)  # a finer cut alone is brought back to K
+    assert len(np.unique(finer.labeling.labels)) == 3
+    assert len(finer.votes) == 1
