@@ -3,7 +3,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.neighbors import kneighbors_graph
 
-from masked_subspace.label.graph import KINDS, affinity_matrix, keep_largest, rows_by_maximum
+from masked_subspace.label.graph import KINDS, affinity_matrix, keep_largest, power_graph, rows_by_maximum
 
 Z = np.array([[9.0, -2, 1, 0], [0, 0, 0.5, 4], [0, 0, 0, 0], [3, -6, 1.5, 0]])
 
@@ -118,3 +118,13 @@ def test_shape_interaction_takes_the_symmetric_part():
     Z = np.random.default_rng(0).standard_normal((8, 8))
     found, other = (affinity_matrix(one, "shape-interaction").toarray() for one in (Z, (Z + Z.T) / 2))
     np.testing.assert_allclose(found, other, atol=1e-10)
+
+
+def test_powers_below_1e8_of_the_largest_are_no_links_and_negative_cosines_count_as_told():
+    """cos⁴ of 2·10⁻⁸ and of 4·10⁻⁹ beside a largest of 1."""
+    seen, unseen = 2e-8**0.25, 4e-9**0.25
+    M = 7 * np.array([[1, 0, 0], [1, 0, 0], [-seen, np.sqrt(1 - seen**2), 0], [unseen, 0, np.sqrt(1 - unseen**2)]])
+    both = power_graph(M, 4.0, negative=-1.0)
+    np.testing.assert_allclose(both.toarray()[0], [0, 1, 2e-8, 0], rtol=1e-9)
+    assert both.nnz == 6
+    assert power_graph(M, 4.0, negative=0.0).nnz == 2
