@@ -7,6 +7,8 @@ import pytest
 from in_process import WORKERS
 from scipy.sparse import csr_array
 
+from masked_subspace.distributed import labels as distributed_labels
+from masked_subspace.distributed import spectral as distributed_spectral
 from masked_subspace.distributed.eigen import (
     cross_sums,
     inverse_factor,
@@ -22,6 +24,7 @@ from masked_subspace.distributed.labels import (
     attached,
     block_labels,
     cut_by_block,
+    draw_anchors,
     first_seen,
     named_anchors,
     names_by_appearance,
@@ -39,7 +42,9 @@ from masked_subspace.distributed.modularity import (
     numbered_groups,
 )
 from masked_subspace.distributed.plan import Plan
+from masked_subspace.distributed.shuffle import default_parts
 from masked_subspace.distributed.spectral import (
+    _shares,
     cluster_blocks,
     cluster_counts,
     embedding_rows,
@@ -253,3 +258,40 @@ def test_samples_are_numbered_part_by_part_and_list_by_list() -> None:
     assert plan.offsets.tolist() == [0, 10, 18]
     assert (plan.n_parts, plan.size(1)) == (2, 8)
     assert [one.tolist() for one in plan.cut(np.array([1, 9, 10, 17]))] == [[1, 9], [10, 17]]
+
+
+def test_every_part_gives_its_share_of_a_sample() -> None:
+    rows, placed = ["a", "b"], ["x", "y"]
+    assert list(_shares(rows, placed, [30, 10], 20)) == [(0, ("a", "x", 15)), (1, ("b", "y", 5))]
+    assert list(_shares(rows, placed, [31, 10], 20)) == [(0, ("a", "x", 16)), (1, ("b", "y", 5))]
+    assert list(_shares(rows, placed, [30, 10], 400)) == [(0, ("a", "x", 30)), (1, ("b", "y", 10))]
+
+
+def test_anchors_are_some_placed_samples_of_every_part(monkeypatch) -> None:
+    monkeypatch.setattr(distributed_labels, "_ANCHORS", 6)
+    monkeypatch.setattr(distributed_labels, "_ANCHORS_A_CLUSTER", 4)
+    rows = [np.arange(20.0, dtype=np.float32)[:, None], np.arange(20.0, 30.0, dtype=np.float32)[:, None]]
+    labels = [np.arange(20, dtype=np.int32) % 2, np.arange(10, dtype=np.int32) % 2]
+    placed = [np.arange(20) < 18, np.ones(10, dtype=bool)]
+    kept = [WORKERS.keep([task(lambda part=part: part)() for part in parts]) for parts in (rows, labels, placed)]
+    for n_clusters, expected in ((1, (4, 2)), (2, (6, 3))):  # six of thirty; four for each of two clusters
+        (found,) = WORKERS.fetch([draw_anchors(*kept, [20, 10], n_clusters, 3)])
+        theirs, known = found
+        first = theirs[:, 0] < 20
+        assert (int(first.sum()), int((~first).sum())) == expected
+        assert theirs[first].max() < 18
+        np.testing.assert_array_equal(known, theirs[:, 0].astype(int) % 2)
+
+
+def test_a_part_has_64_megabytes_of_rows_between_four_parts_and_512() -> None:
+    assert default_parts(1_000, 10, 1_000) == 4
+    assert default_parts(1 << 20, 64 * 4, 1_000) == 16
+    assert default_parts((1 << 20) + 1, 64 * 4, 1_000) == 17
+    assert default_parts(1 << 30, 64 * 4, 10_000) == 512
+    assert default_parts(1 << 20, 64 * 4, 9) == 9
+
+
+def test_constants_of_a_distributed_fit_are_those_of_one_process() -> None:
+    assert (distributed_labels._ANCHORS, distributed_labels._ANCHORS_A_CLUSTER) == (20_000, 500)
+    assert (distributed_spectral._SAMPLE, distributed_spectral._SAMPLE_A_CLUSTER) == (20_000, 500)
+    assert (distributed_spectral._TOLERANCE, distributed_spectral._TOLERANCE_LARGE) == (1e-4, 1e-3)

@@ -11,7 +11,7 @@ from masked_subspace._common.rows import unit_rows
 from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators import out_of_sample
-from masked_subspace.estimators.voting import parts_of_rebuilt, placed_by, voters_of
+from masked_subspace.estimators.voting import is_shares, parts_of_rebuilt, placed_by, voters_of
 
 
 @pytest.fixture(scope="module")
@@ -123,3 +123,28 @@ def test_many_training_rows_are_listed_once_and_vote_as_all_of_them_do(monkeypat
     np.testing.assert_array_equal(model.predict(X[1::2]), expected)
     np.testing.assert_array_equal(model.predict(X[1::2][:5]), expected[:5])
     assert made == [1]
+
+
+def test_new_samples_are_rebuilt_with_the_numbers_of_the_documents(monkeypatch, rows):
+    """λ a thousandth and μ₀ three tenths of the mean squared row, μ growing by half; no more candidates than rows."""
+    asked = []
+
+    def noted(rows, new_rows, settings, *, n_candidates, n_threads, listed):
+        asked.append((settings, n_candidates, n_threads, listed))
+        return csr_array((len(new_rows), len(rows)))
+
+    monkeypatch.setattr("masked_subspace.estimators.voting.represent_over", noted)
+    for unit in (1.0, 3.0):
+        voters_of(unit * rows, rows[:2], n_candidates=10_000, n_threads=2)
+        settings, n_candidates, n_threads, listed = asked.pop()
+        square = unit**2 * (rows**2).sum() / len(rows)
+        assert settings.sparsity == pytest.approx(1e-3 * square)
+        assert settings.penalty == pytest.approx(0.3 * square)
+        assert (settings.penalty_growth, n_candidates, n_threads, listed) == (1.5, len(rows), 2, None)
+
+
+@pytest.mark.parametrize(("error", "shares"), [(5e-5, True), (5e-4, False)])
+def test_rows_are_shares_if_they_sum_to_one_within_a_ten_thousandth(error, shares):
+    assert is_shares(np.array([[0.6, 0.4 + error], [0.0, 0.0]])) is shares
+    assert is_shares(np.array([[0.6, 0.4 - error], [0.0, 1.0]])) is shares
+    assert not is_shares(np.array([[1.2, -0.2]]))

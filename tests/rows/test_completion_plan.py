@@ -174,3 +174,52 @@ def test_the_low_rank_path_is_soft_thresholding_at_falling_prices(shape):
                 break
         np.testing.assert_allclose(one.table, table, atol=0.02 * np.abs(table).max())
         np.testing.assert_allclose(one.directions.T @ one.directions, np.eye(min(shape)), atol=1e-8)
+
+
+def table_of(estimate, observed):
+    values = np.where(observed, estimate, 0)
+    directions = np.linalg.qr(np.random.default_rng(1).normal(size=(estimate.shape[1], 3)))[0]
+    return _Table(values, observed, 1, estimate, directions)
+
+
+def test_a_direction_is_as_long_as_the_root_mean_square_of_the_rows_along_it():
+    rng = np.random.default_rng(0)
+    estimate, observed = rng.normal(size=(50, 3)) @ rng.normal(size=(3, 8)), rng.random((50, 8)) < 0.8
+    table = table_of(estimate, observed)
+    atoms = table.atoms()
+    lengths = np.linalg.norm(atoms.directions, axis=1)
+    np.testing.assert_allclose(lengths, np.linalg.svd(estimate, compute_uv=False)[:3] / np.sqrt(50), rtol=1e-6)
+    along = estimate @ (atoms.directions / lengths[:, None]).T
+    np.testing.assert_allclose(np.sqrt((along**2).mean(axis=0)), lengths, rtol=1e-6)
+    assert atoms.variance == pytest.approx((estimate[observed] ** 2).mean())
+    assert atoms.rows is table.estimate
+
+
+def test_the_error_of_a_setting_is_the_root_mean_square_over_hidden_entries(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth, rows = rng.normal(size=(4, 8)), np.arange(4)
+    hidden = rng.random((4, 8)) < 0.4
+    table = table_of(rng.normal(size=(20, 8)), np.ones((20, 8), dtype=bool))
+    off = 0.1 * (1 + np.arange(len(_SETTINGS)))
+    told = [[row[of] + one for one in off] for row, of in zip(truth, hidden, strict=True)]
+    monkeypatch.setattr("masked_subspace.rows.missing.estimates", lambda *_: iter(told))
+    np.testing.assert_allclose(table.errors(rows, hidden, truth, table.atoms()), off)
+
+
+def test_a_round_changes_unknown_entries_alone(monkeypatch):
+    rng = np.random.default_rng(0)
+    estimate, observed = rng.normal(size=(6, 5)), np.ones((6, 5), dtype=bool)
+    observed[1, [0, 3]] = observed[4, 2] = False
+    table, setting = table_of(estimate, observed), _SETTINGS[2]
+    asked_for = []
+
+    def told(asked, _atoms, _nearest, settings, _threads):
+        asked_for.append((asked.own.tolist(), asked.wanted.tolist(), list(settings)))
+        return iter([[np.array([7.0, 8.0])], [np.array([9.0])]])
+
+    monkeypatch.setattr("masked_subspace.rows.missing.estimates", told)
+    table.play(setting, table.atoms())
+    expected = estimate.copy()
+    expected[1, [0, 3]], expected[4, 2] = [7, 8], 9
+    np.testing.assert_array_equal(table.estimate, expected)
+    assert asked_for == [([1, 4], (~observed[[1, 4]]).tolist(), [setting])]

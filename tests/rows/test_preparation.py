@@ -130,3 +130,15 @@ def test_which_views_members_may_take():
     assert everything - names(center=False, only_samples=True, sparse=False) == {
         name for name, view in VIEWS.items() if view.center and not view.words
     }
+
+
+@pytest.mark.parametrize(("share", "kept"), [(1e-13, True), (1e-16, False)])
+def test_a_row_that_leaves_the_mean_by_more_than_rounding_has_a_direction(share, kept):
+    """Twice the distance between neighbouring numbers of the mean's length is rounding."""
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(20, 5)) + 1000
+    mean = half.mean(axis=0)
+    near = mean + share * np.linalg.norm(mean) * np.array([1, 0, 0, 0, 0])
+    learnt = Preparation.learn(np.vstack([half, 2 * mean - half]), VIEWS["plain"])
+    assert learnt.floor == pytest.approx(2 * 2**-52 * np.linalg.norm(mean))
+    assert np.linalg.norm(learnt.apply(near[None])) == pytest.approx(1.0 if kept else 0.0)

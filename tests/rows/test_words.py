@@ -125,3 +125,16 @@ def test_the_view_can_be_asked_for_and_refuses_negative_entries():
     X[0, 0] = -1
     with pytest.raises(ValueError, match="topics"):
         BMSC(3, view="topics").fit(X)
+
+
+def test_a_hundred_topics_at_most_and_fewer_if_asked_for():
+    X, _ = texts(n_samples=150, n_words=300)
+    assert Preparation.learn(X, VIEWS["topics"]).apply(X).shape == (150, 100)
+    assert Preparation.learn(X, VIEWS["topics"], directions=7).apply(X).shape == (150, 7)
+
+
+@pytest.mark.parametrize(("count", "kept_as_weights"), [(5, False), (6, True)])
+def test_directions_of_too_many_numbers_are_kept_as_weights_of_the_rows(monkeypatch, count, kept_as_weights):
+    monkeypatch.setattr(words, "_MOST_NUMBERS", 500)
+    X, _ = texts(n_samples=40, n_words=100)
+    assert (leading_directions(csr_array(X), count).turned is not None) is kept_as_weights
