@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from in_process import WORKERS
+from in_process import WORKERS, in_blocks
 from scipy.sparse import csr_array
 
 from masked_subspace.distributed import labels as distributed_labels
+from masked_subspace.distributed import modularity as distributed_modularity
 from masked_subspace.distributed import spectral as distributed_spectral
 from masked_subspace.distributed.eigen import (
     cross_sums,
@@ -41,7 +42,7 @@ from masked_subspace.distributed.modularity import (
     moved_labels,
     numbered_groups,
 )
-from masked_subspace.distributed.plan import Plan
+from masked_subspace.distributed.plan import Plan, _bisect
 from masked_subspace.distributed.shuffle import default_parts
 from masked_subspace.distributed.spectral import (
     _shares,
@@ -295,3 +296,41 @@ def test_constants_of_a_distributed_fit_are_those_of_one_process() -> None:
     assert (distributed_labels._ANCHORS, distributed_labels._ANCHORS_A_CLUSTER) == (20_000, 500)
     assert (distributed_spectral._SAMPLE, distributed_spectral._SAMPLE_A_CLUSTER) == (20_000, 500)
     assert (distributed_spectral._TOLERANCE, distributed_spectral._TOLERANCE_LARGE) == (1e-4, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_parts", "expected"),
+    [
+        ([1, 1, 1, 1, 1, 1], 2, {(0, 1, 2), (3, 4, 5)}),
+        ([1, 1, 1, 1, 1, 5], 2, {(0, 1, 2, 3, 4), (5,)}),
+        ([1, 1, 1, 1, 1, 1], 3, {(0, 1), (2, 3), (4, 5)}),
+        ([9, 1, 1, 1, 1, 1], 6, {(0,), (1,), (2,), (3,), (4,), (5,)}),
+    ],
+)
+def test_lists_are_parted_along_their_graph_by_the_samples_they_hold(counts, n_parts, expected) -> None:
+    chain = np.diag(np.ones(5), 1) + np.diag(np.ones(5), -1)
+    part_of = np.full(6, -1, dtype=np.int32)
+    _bisect(csr_array(chain), np.array(counts), np.arange(6), 0, n_parts, part_of)
+    found = {tuple(np.flatnonzero(part_of == part).tolist()) for part in range(n_parts)}
+    assert found == expected
+
+
+@pytest.mark.parametrize(("moves", "rounds"), [(2, 1), (3, 10)])
+def test_rounds_of_moves_end_where_a_ten_thousandth_of_the_samples_moves(monkeypatch, moves, rounds) -> None:
+    """Of 20,000 samples; after ten rounds in any case."""
+    played = []
+
+    def moved(_block, labels, *_):
+        played.append(1)
+        labels = labels.copy()
+        labels[len(played) * 10 : len(played) * 10 + moves] = 1
+        return labels
+
+    monkeypatch.setattr(distributed_modularity, "moved_labels", moved)
+    graph = in_blocks(csr_array((20_000, 20_000), dtype=np.float32), [0, 20_000])
+    start = np.repeat([0, 1], 10_000)
+    labels = WORKERS.keep([task(lambda: start)()])
+    cut = task(lambda: (np.zeros(0, dtype=np.int32), 1.0))()
+    (found,) = WORKERS.fetch(distributed_modularity._settled(WORKERS, graph, labels, cut, 2))
+    assert len(played) == rounds
+    assert int((found != start).sum()) == moves * rounds

@@ -128,3 +128,11 @@ def test_powers_below_1e8_of_the_largest_are_no_links_and_negative_cosines_count
     np.testing.assert_allclose(both.toarray()[0], [0, 1, 2e-8, 0], rtol=1e-9)
     assert both.nnz == 6
     assert power_graph(M, 4.0, negative=0.0).nnz == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "kept"), [([1, 1, 2], [0, 2]), ([2, 1, 1, 1], [0, 1]), ([1, 3, 3, 3], [1, 2]), ([1, 2, 1, 3], [1, 3])]
+)
+def test_of_equal_entries_the_first_are_kept_also_where_a_larger_one_follows(row, kept):
+    found = keep_largest(csr_array(np.array([row], dtype=float)), 2)
+    np.testing.assert_array_equal(found.indices, kept)

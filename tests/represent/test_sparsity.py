@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -229,3 +231,20 @@ def test_the_curve_is_measured_between_the_halvings_of_the_price_that_are_needed
 def test_between_the_penalties_of_the_curve_the_guess_lies_between_theirs(decades, halvings) -> None:
     guess = Told()._guess(2 * 10**decades, 9.0)
     assert guess == pytest.approx(np.log(3.0 * 2**-halvings))
+
+
+def test_links_are_counted_where_supports_are_settled() -> None:
+    """μ doubles for sixty iterations or until nothing moves by a thousandth; no mask, and affine if Z is to be."""
+    X = rows(60)
+    rule = CandidateStep(X, find_candidates(X, 8), affine=True)
+    asked = []
+
+    def solve(_small, settings, weights):
+        asked.append((settings, weights))
+        return SimpleNamespace(counts=np.array([0, 2, 4, 6]))
+
+    rule._solve = solve
+    assert rule.kept(0.02, 3.0) == (3.0, 0.25)
+    settings, weights = asked[0]
+    assert settings == AdmmSettings(0.02, penalty=3.0, penalty_growth=2.0, max_iter=60, tol=1e-3, affine=True)
+    assert not weights.any()

@@ -106,3 +106,19 @@ def test_topics_give_way_to_what_only_the_solver_has():
     X, _ = texts()
     model = RMSC(4, affine=True, random_state=0).fit(X)
     assert "topics" not in {record["way"] for record in model.choices_}
+
+
+def test_draws_are_clustered_from_five_starts_and_hold_5000_samples_at_most(monkeypatch):
+    asked = []
+
+    def cluster(rows, n_clusters, seed, n_init):
+        asked.append((len(rows), n_clusters, seed, n_init))
+        return np.arange(len(rows)) % n_clusters
+
+    monkeypatch.setattr("masked_subspace.rounds.topics.cluster_rows", cluster)
+    rows = np.random.default_rng(0).normal(size=(8_000, 6))
+    topic_votes(rows, 2, seed=7)
+    assert asked == [(5_000, 2, 7, 5), (5_000, 2, 8, 5)] * 4
+    asked.clear()
+    topic_votes(rows[:5], 4, seed=7)  # as many as clusters at least
+    assert {size for size, *_ in asked} == {4}
