@@ -2,11 +2,16 @@
 
 import gzip
 import io
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from masked_subspace.inputs import InputError, read_samples
+from masked_subspace.inputs.adjust import without_missing
+from masked_subspace.inputs.annotated import _claimed
 from masked_subspace.inputs.limits import ARRAY_BYTES, bounded_gzip, check_size, read_at_most, regular_file
+from masked_subspace.inputs.samples import Samples
 
 
 def test_what_takes_as_much_as_allowed_is_read_and_a_byte_more_is_not():
@@ -45,3 +50,23 @@ def test_what_unpacks_to_more_than_the_limit_is_stopped_on_the_way(tmp_path):
     path.write_bytes(gzip.compress(b"a" * 3_000)[:-9])
     with pytest.raises(InputError, match="damaged or cut short"):
         bounded_gzip(path, "it", 9_000_000)
+
+
+def test_a_file_of_cells_claims_what_all_its_arrays_take():
+    """Sides times bytes an entry; what has no shape takes nothing, and an entry a byte at least."""
+    numbers, texts = np.zeros((3, 4), dtype=np.float32), SimpleNamespace(shape=(7,), dtype=SimpleNamespace(itemsize=0))
+    empty = SimpleNamespace(shape=None, dtype=np.dtype("f8"))
+
+    class File:
+        def visititems(self, add):
+            for name, item in {"X": numbers, "obs": texts, "uns": empty, "group": object()}.items():
+                add(name, item)
+
+    assert _claimed(File()) == 3 * 4 * 4 + 7
+
+
+def test_missing_values_that_are_let_pass_are_told():
+    samples = Samples(np.array([[1.0, np.nan], [2.0, 3.0]]), notes=("one",))
+    found = without_missing(samples, "it", missing="ignore")
+    assert found.notes == ("one", "1 missing value: 'column 1' 1 (row 0); unknown to the method (--missing ignore)")
+    np.testing.assert_array_equal(found.X, samples.X)

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 from scipy.linalg import subspace_angles
+from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import content_order
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.label import subspaces
+from masked_subspace.label.sparse_subspaces import centred_directions
 from masked_subspace.label.subspaces import (
     distances_to,
     principal_directions,
@@ -130,3 +133,16 @@ def test_of_a_large_cluster_some_samples_are_drawn(monkeypatch, n_features, draw
     assert record.size == 50
     np.testing.assert_allclose(record.mean, some.mean(axis=0))
     np.testing.assert_allclose(permuted.mean, record.mean)
+
+
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)], ids=["tall", "wide"])
+def test_sparse_samples_have_the_variances_of_arrays_and_no_direction_that_is_rounding(shape):
+    """Directions of 1, .01 and .0001 are there, one of 1e-9 is rounding: squares of rows have 16 digits."""
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.normal(size=(n, 4)))[0] for n in shape)
+    rows = (U - U.mean(axis=0)) * [1, 1e-2, 1e-4, 1e-9] @ V.T
+    expected = principal_directions(rows - rows.mean(axis=0))[0]
+    mean, found, variances = centred_directions(SparseSamples.of(csr_array(rows)))
+    assert len(expected) == len(variances) == len(found.values) == 3
+    np.testing.assert_allclose(variances, expected, rtol=1e-5)
+    np.testing.assert_allclose(mean, rows.mean(axis=0), atol=1e-12)
