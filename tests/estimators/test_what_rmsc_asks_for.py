@@ -137,27 +137,22 @@ def test_what_only_algorithm_1_has_closes_the_model(parameter, value):
 
 
 @pytest.mark.parametrize(
-    ("features", "gap", "alone"), [(6, 1.8, True), (5, 1.8, False), (6, 1.79, False), (40, 1.8, True)]
+    ("n_clusters", "features", "gap", "alone"),
+    [
+        (3, 6, 1.8, True),
+        (3, 5, 1.8, False),
+        (3, 6, 1.79, False),
+        (3, 40, 1.8, True),
+        (15, 21, 2.0, True),
+        (15, 20, 2.0, False),
+    ],
 )
-def test_a_clear_gap_decides_where_features_have_room_for_planes(monkeypatch, features, gap, alone):
-    """Three clusters need six features; the judge is asked otherwise."""
+def test_a_clear_gap_decides_where_features_have_room_for_planes(monkeypatch, n_clusters, features, gap, alone):
+    """Two for each cluster, or more than a table has; the judge is asked otherwise."""
     monkeypatch.setattr(module, "clearest_cuts", lambda *_, **__: (None, [Rank(6, gap, None, None)]))
     monkeypatch.setattr(RMSC, "_closed_form", lambda *_: "closed form")
     monkeypatch.setattr(RMSC, "_judge", lambda *_: (_ for _ in ()).throw(EnoughError))
-    model, task = model_of(), task_of(np.random.default_rng(0).normal(size=(30, features)))
-    if alone:
-        assert model._cluster_into(task, None) == "closed form"
-    else:
-        with pytest.raises(EnoughError):
-            model._cluster_into(task, None)
-
-
-@pytest.mark.parametrize(("features", "alone"), [(21, True), (20, False)])
-def test_of_many_clusters_a_gap_decides_from_21_features_on(monkeypatch, features, alone):
-    monkeypatch.setattr(module, "clearest_cuts", lambda *_, **__: (None, [Rank(6, 2.0, None, None)]))
-    monkeypatch.setattr(RMSC, "_closed_form", lambda *_: "closed form")
-    monkeypatch.setattr(RMSC, "_judge", lambda *_: (_ for _ in ()).throw(EnoughError))
-    model, task = model_of(15), task_of(np.random.default_rng(0).normal(size=(90, features)))
+    model, task = model_of(n_clusters), task_of(np.random.default_rng(0).normal(size=(90, features)))
     if alone:
         assert model._cluster_into(task, None) == "closed form"
     else:
