@@ -135,3 +135,15 @@ def test_the_surest_and_the_least_sure_of_each_cluster(runs):
     many = Run("many", np.zeros(40, int), csr_array((40, 40)), np.zeros((40, 1)), np.linspace(0, 1, 40))
     assert certain_samples(many)["most"] == [list(range(39, 31, -1))]
     assert certain_samples(many)["least"] == [list(range(8))]
+
+
+def test_a_stand_in_of_few_samples_links_all_of_them_along_as_many_directions_as_they_have():
+    rng = np.random.default_rng(0)
+    few = rng.normal(size=(5, 50))
+    found, centred = principal_rows(few), few - few.mean(axis=0)
+    assert found.shape == (5, 4)
+    np.testing.assert_allclose(found @ found.T, centred @ centred.T, atol=1e-8)
+    assert principal_rows(csr_array(few)).shape == (5, 4)  # sparse rows are not centred, and one direction is left out
+    linked = neighbor_graph(few).toarray() > 0
+    np.testing.assert_array_equal(linked, ~np.eye(5, dtype=bool))
+    assert (np.diff(neighbor_graph(rng.normal(size=(11, 2))).indptr) == 10).all()
