@@ -20,7 +20,13 @@ from masked_subspace.distributed.eigen import (
     squared_errors,
     times,
 )
-from masked_subspace.distributed.graph import GraphBlock, scaled_block, summarized
+from masked_subspace.distributed.graph import (
+    GraphBlock,
+    scaled_block,
+    summarized,
+    symmetric_block,
+    transposed_links,
+)
 from masked_subspace.distributed.labels import (
     attached,
     block_labels,
@@ -334,3 +340,21 @@ def test_rounds_of_moves_end_where_a_ten_thousandth_of_the_samples_moves(monkeyp
     (found,) = WORKERS.fetch(distributed_modularity._settled(WORKERS, graph, labels, cut, 2))
     assert len(played) == rounds
     assert int((found != start).sum()) == moves * rounds
+
+
+def test_a_block_has_its_own_samples_first_and_those_of_other_parts_behind_them() -> None:
+    """Two parts of three samples; links of the whole are made symmetric, and the last sample of each has none."""
+    L = np.zeros((6, 6), dtype=np.float32)
+    L[0, 1], L[1, 0], L[0, 4], L[3, 1], L[4, 3] = 2, 4, 6, 8, 10
+    plan = Plan.of(np.array([0, 1], dtype=np.int32), np.array([3, 3]))
+    links = [csr_array(L[:3]), csr_array(L[3:])]
+    W = (L + L.T) / 2
+    for part in range(2):
+        arriving = [transposed_links(links[source], plan, source, part) for source in range(2)]
+        block = symmetric_block(links[part], arriving, plan, part)
+        foreign = [3, 4] if part == 0 else [0, 1]
+        own = slice(3 * part, 3 * part + 3)
+        np.testing.assert_array_equal(block.links.toarray(), np.hstack([W[own, own], W[own][:, foreign]]))
+        assert [one.tolist() for one in block.halo] == ([[], [0, 1]] if part == 0 else [[0, 1], []])
+    alone = symmetric_block(csr_array((3, 6), dtype=np.float32), [], plan, 0)
+    assert alone.links.shape == (3, 3)
