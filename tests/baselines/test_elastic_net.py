@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import ElasticNet, Lasso
 
 from masked_subspace.baselines.elastic_net import ElasticNetProblem, solve_elastic_net
+from masked_subspace.baselines.elastic_net_kernels import _restricted_violation
 from masked_subspace.baselines.ensc import largest_correlations, represent_ensc
 from masked_subspace.baselines.ssc import PreparedSsc, SscSettings
 
@@ -162,3 +163,19 @@ def test_at_large_gamma_the_tolerance_is_not_below_rounding(gamma):
     found = represent_ensc(rows, gamma=gamma, max_iter=60)
     assert found.converged
     assert found.stopping_value <= 4 * gamma * 1.2e-7
+
+
+@pytest.mark.parametrize(
+    ("gradient", "coef", "expected"),
+    [
+        ([3.0, -0.5, 2.0], [0, 0, 1.0], 2.0),  # an atom at 0 whose slope is beyond its price
+        ([-3.5, -0.5, 2.0], [0, 0, 1.0], 2.5),
+        ([0.9, -0.5, 2.0], [0, 0, 1.0], 0.5),  # an atom in use whose slope is not its price
+        ([0.9, -0.5, -1.0], [0, 0, -1.0], 0.5),
+        ([0.9, -0.5, 1.5], [0, 0, 1.0], 0.0),
+    ],
+)
+def test_the_violation_is_the_largest_of_all_atoms(gradient, coef, expected):
+    """Prices of 1 and a ridge of ½; at the optimum |slope| ≤ 1 at zero and slope = ±1 elsewhere."""
+    found = _restricted_violation.py_func(np.array(gradient), np.ones(3), 0.5, np.array(coef))
+    assert found == pytest.approx(expected)
