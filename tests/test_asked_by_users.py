@@ -132,6 +132,7 @@ PINNED = {
         "cli/test_one_unit.py::test_a_run_without_a_page_leaves_no_older_page_beside_it",
     ],
     "runs of different data do not compare": [
+        "cli/test_doing.py::test_a_page_of_several_runs_speaks_of_all_of_them",
         "cli/test_doing.py::test_compare_shows_agreement_and_refuses_other_data",
         "cli/test_doing.py::test_folders_of_the_same_names_are_other_data",
     ],
@@ -176,6 +177,7 @@ PINNED = {
     ],
     "tables of numbers say what tells clusters apart": [
         "report/test_browser_cases.py::test_a_table_shows_what_tells_clusters_apart",
+        "report/test_browser_cases.py::test_features_that_tell_nothing_apart_are_not_said_to",
         "report/test_profiles.py::test_the_telling_features_come_first_with_their_means",
         "report/test_browser.py::test_samples_are_searched_sorted_and_turned_over",
     ],

@@ -188,6 +188,21 @@ def test_a_table_shows_what_tells_clusters_apart(browser, pages):
         assert tab.locator("#tables table").count() == 2
 
 
+def test_features_that_tell_nothing_apart_are_not_said_to(browser, tmp_path):
+    """Subspaces through one origin differ in no single feature."""
+
+    def profile(cluster, *effects):
+        features = [{"feature": f"f{k}", "here": 0.0, "rest": 0.0, "effect": one} for k, one in enumerate(effects)]
+        return {"cluster": cluster, "features": features}
+
+    run = grouped(60, 2, profiles=(profile("0", 0.05, -0.01), profile("1", -0.9, 0.19)))
+    write_report(ReportContent("t", runs=(run,)), tmp_path / "a.html")
+    with opened(browser, tmp_path / "a.html", "desktop") as tab:
+        cards = tab.locator("#profile-cards .card").all_inner_texts()
+        assert "No single feature differs" in cards[0]
+        assert tab.locator("#profile-cards .feature").all_inner_texts() == ["f0"]
+
+
 def test_words_of_a_text_are_named(browser, pages):
     with opened(browser, pages("text"), "phone") as tab:
         assert "word" in tab.locator("#profile-cards .feature").first.inner_text()

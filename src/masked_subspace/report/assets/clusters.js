@@ -27,17 +27,25 @@ function classKey() {
 // A long name may break after its punctuation, before it breaks anywhere.
 const breakable = (name) => name.split(/(?<=[_/.:,;-])/).flatMap((part, k) => (k ? [make('wbr'), part] : [part]));
 
+// Means that differ by less than this many standard deviations tell nothing apart; to list them would say that they do.
+const least = 0.2;
+const alike = `No single feature differs from the rest by ${least} standard deviations or more: what sets it apart is how features go together.`;
+
+function featureBar(f, widest) {
+  const bar = make('span', { class: `effect ${f.effect < 0 ? 'less' : 'more'}`, 'aria-hidden': 'true' }, make('i'));
+  bar.firstChild.style.width = `${50 * Math.abs(f.effect) / widest}%`;
+  return make('li', { title: `${f.feature}: ${number(f.here)} here, ${number(f.rest)} elsewhere` },
+    make('span', { class: 'feature' }, ...breakable(f.feature)), bar, make('span', { class: 'count' }, `${number(f.here)} / ${number(f.rest)}`));
+}
+
 function drawProfiles(run) {
   $('profiles').hidden = !run.profiles.length;
   const widest = Math.max(1, ...run.profiles.flatMap((one) => one.features.map((f) => Math.abs(f.effect))));
-  const cards = run.profiles.map((profile, k) => make('div', { class: 'card' },
-    make('h4', {}, swatch(run.looks[k]), `${clusterName(run, k)} (${run.sizes[k]})`),
-    make('ul', { class: 'profile' }, ...profile.features.map((f) => {
-      const bar = make('span', { class: `effect ${f.effect < 0 ? 'less' : 'more'}`, 'aria-hidden': 'true' }, make('i'));
-      bar.firstChild.style.width = `${50 * Math.abs(f.effect) / widest}%`;
-      return make('li', { title: `${f.feature}: ${number(f.here)} here, ${number(f.rest)} elsewhere` },
-        make('span', { class: 'feature' }, ...breakable(f.feature)), bar, make('span', { class: 'count' }, `${number(f.here)} / ${number(f.rest)}`));
-    }))));
+  const cards = run.profiles.map((profile, k) => {
+    const telling = profile.features.filter((f) => Math.abs(f.effect) >= least);
+    return make('div', { class: 'card' }, make('h4', {}, swatch(run.looks[k]), `${clusterName(run, k)} (${run.sizes[k]})`),
+      telling.length ? make('ul', { class: 'profile' }, ...telling.map((f) => featureBar(f, widest))) : make('p', { class: 'hint' }, alike));
+  });
   $('profile-cards').replaceChildren(...cards);
 }
 
