@@ -111,3 +111,25 @@ def test_residuals_are_the_largest_of_all_samples_also_before_convergence(X, pat
         assert found.sparsity_residual == pytest.approx(np.abs(last.Q - last.Z).max(), rel=1e-7)
         assert found.stopping_value == pytest.approx(last.change, rel=1e-7)
         assert apart.max() > 1.1 * apart.max(axis=1).mean()
+
+
+@pytest.mark.parametrize("path", ["blocked", "sparse"])
+@pytest.mark.parametrize("name", MASKS)
+def test_the_objective_of_affine_codes_ends_at_that_of_the_solution(X, name, path):
+    """Once Z, C and Q are the same, ½‖X − QX‖² + ½Σ wQ² + λ‖Q‖₀ is all there is, and rows of Q sum to 1."""
+    settings = replace(SETTINGS, affine=True, max_iter=300, tol=1e-9)
+    found = solved(X, settings, MASKS[name], path)
+    Q = found.representation.toarray()
+    np.testing.assert_allclose(Q.sum(axis=1), 1, atol=1e-6)
+    prices = 0.0 if MASKS[name] is None else MASKS[name].block(0, N)
+    expected = 0.5 * ((X - Q @ X) ** 2).sum() + 0.5 * settings.mask_weight * ((prices * Q) ** 2).sum()
+    assert found.objective[-1] == pytest.approx(expected + settings.sparsity * np.count_nonzero(Q), rel=1e-6)
+
+
+@pytest.mark.parametrize("path", ["blocked", "lazy", "sparse"])
+@pytest.mark.parametrize("name", MASKS)
+def test_the_objective_of_affine_codes_is_that_of_every_iteration(X, name, path):
+    settings = replace(SETTINGS, affine=True, max_iter=25, tol=0.0)
+    prices = 0.0 if MASKS[name] is None else MASKS[name].block(0, N)
+    expected = objectives(X, settings, prices, diagonal=path != "sparse")
+    np.testing.assert_allclose(solved(X, settings, MASKS[name], path).objective, expected, rtol=1e-7)
