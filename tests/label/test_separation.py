@@ -123,7 +123,9 @@ def test_the_last_cloud_counts_too_and_no_cloud_is_without_a_gap():
     """q of the clouds as given; an excess is divided by what is left above the best of them, a thousandth at least."""
     X = np.repeat([[0.0], [50.0]], 12, axis=0) + np.arange(24)[:, None] * 0.1
     labels = np.repeat([0, 1], 12)
+    labels[[2, 17]] = 1, 0
     inside = inside_share(X, labels)
+    assert 0.5 < inside < 0.95
     near = Clouds.like(X).near
     for found, highest in (([0.1, 0.2, 0.6], 0.6), ([0.6, 0.2, 0.1], 0.6), ([0.3, 0.7, 0.1], 0.7)):
         clouds = Clouds(near, [None] * 3, 0, {2: list(found)})
