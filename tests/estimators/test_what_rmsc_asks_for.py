@@ -164,7 +164,10 @@ def test_a_clear_gap_decides_where_features_have_room_for_planes(monkeypatch, n_
 def test_the_closed_form_of_a_table_must_score_as_well_as_the_best_way(monkeypatch, score, wins):
     closed = module.Fit(None, None, None, None, [{"way": "low-rank", "taken": True}], views_chosen=True)
     way = SimpleNamespace(
-        name="near", views=["v"], agreement=0.5, score=0.4, record=lambda taken, _: {"way": "near", "taken": taken}
+        family=SimpleNamespace(name="near", views=["v"]),
+        agreement=0.5,
+        score=0.4,
+        record=lambda taken, _: {"way": "near", "taken": taken},
     )
     monkeypatch.setattr(module, "clearest_cuts", lambda *_, **__: (None, [Rank(6, 2.5, None, None)]))
     monkeypatch.setattr(RMSC, "_closed_form", lambda *_: closed)
@@ -204,26 +207,25 @@ def test_the_score_of_the_closed_form_is_on_the_samples_that_were_judged():
 
 
 def ways_ballot(n, name="plain", view="plain"):
-    return SimpleNamespace(
+    family = SimpleNamespace(
         name=name,
         views=[VIEWS[view]],
-        labels=np.zeros(n, int),
-        ballot="narrow",
         widened=lambda links: ("wider", links),
         ensemble=module.Ensemble(None, [], None),
     )
+    return SimpleNamespace(family=family, labels=np.zeros(n, int))
 
 
 @pytest.mark.parametrize(
     ("parameters", "way", "expected"),
     [
         ({}, ways_ballot(270), ("wider", (6, 8))),
-        ({}, ways_ballot(269), "narrow"),
-        ({"n_links": 5}, ways_ballot(270), "narrow"),
-        ({"members": 6}, ways_ballot(270), "narrow"),
-        ({}, ways_ballot(270, "mixture"), "narrow"),
-        ({}, ways_ballot(270, "topics", "topics"), "narrow"),
-        ({}, ways_ballot(270, "ridge", "uncentered-ridge"), "narrow"),
+        ({}, ways_ballot(269), ("wider", ())),
+        ({"n_links": 5}, ways_ballot(270), ("wider", ())),
+        ({"members": 6}, ways_ballot(270), ("wider", ())),
+        ({}, ways_ballot(270, "mixture"), ("wider", ())),
+        ({}, ways_ballot(270, "topics", "topics"), ("wider", ())),
+        ({}, ways_ballot(270, "ridge", "uncentered-ridge"), ("wider", ())),
     ],
 )
 def test_wider_graphs_vote_where_90_samples_a_cluster_were_judged_by_their_codes(parameters, way, expected):
@@ -254,7 +256,7 @@ def test_members_that_were_not_judged_draw_settings_of_their_own(monkeypatch):
 
 
 def test_members_of_a_way_have_one_setting_and_every_number_of_links(monkeypatch):
-    taken = SimpleNamespace(name="plain")
+    taken = SimpleNamespace(family=SimpleNamespace(name="plain"))
     recipe, views, one_setting = asked_again(monkeypatch, 300, taken)
     assert (recipe.n_members, recipe.links, len(views), one_setting) == (None, (3, 4, 5, 6, 8), 2, True)
     assert asked_again(monkeypatch, 300, taken, members=6)[0].n_members == 6
@@ -263,7 +265,7 @@ def test_members_of_a_way_have_one_setting_and_every_number_of_links(monkeypatch
 
 
 def test_above_the_limit_one_view_votes_in_the_links_of_many(monkeypatch):
-    taken = SimpleNamespace(name="plain")
+    taken = SimpleNamespace(family=SimpleNamespace(name="plain"))
     for n, many in ((100, False), (101, True)):
         recipe, views, one_setting = asked_again(monkeypatch, n, taken, limit=100)
         assert ((len(views), recipe.links == (4, 5, 6, 8, 10)) == (1, True)) is many

@@ -29,7 +29,7 @@ def starts(monkeypatch):
     """How many rows were clustered from how many starts."""
     asked = []
 
-    def restarted(rows, n_clusters, n_init, seed):
+    def restarted(rows, n_clusters, n_init, seed, _weights=None):
         asked.append((len(rows), n_init, seed))
         return Clusters(np.zeros(len(rows), dtype=np.int32), rows[:n_clusters], 0.0)
 

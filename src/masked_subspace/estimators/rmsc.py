@@ -210,12 +210,15 @@ class RMSC(MaskedClusterer):
     def _cluster(self, task: Task) -> Fit:
         if self._n_members() == 1:
             return super()._cluster(task)
-        number, seen = self._choose_number(task)
+        # Wrong entries are taken out before anything is judged: they would decide which way leads.
+        cleaned, outliers = self._without_outliers(task)
+        asked = replace(task, X=cleaned)
+        number, seen = self._choose_number(asked)
         if number is not None:
             self.n_clusters_ = number.n_clusters
             named = " or ".join(map(str, number.candidates))
             task.events.message(f"number of clusters: {number.n_clusters} (candidates {named})")
-        return replace(self._cluster_into(task, seen), number=number)
+        return replace(self._cluster_into(asked, seen), X=task.X, number=number, outliers=outliers)
 
     def _choose_number(self, task: Task) -> tuple[Number | None, Seen | None]:
         """K where it was left open, and what was represented to find it: the judge goes on with that."""
@@ -342,25 +345,24 @@ class RMSC(MaskedClusterer):
         """Members of these views vote; `taken` is the way that the judge chose, None where the user gave the view.
 
         A fit is represented and cut once. The judge has done that for every way, so that its votes are round 1 where
-        it saw what is clustered now; where it did not (a sample of many, outliers, prices of `init`, hard pairs)
-        members are asked again.
+        it saw what is clustered now; where it did not (a sample of many, prices of `init`, hard pairs) members are
+        asked again.
         """
-        X, outliers = self._without_outliers(task)
-        preparation = Preparation.learn(X, views[0], normalize=self.normalize)
-        rows = preparation.apply(X)
+        preparation = Preparation.learn(task.X, views[0], normalize=self.normalize)
+        rows = preparation.apply(task.X)
         refuse_vanished(rows)
-        as_judged = outliers is None and self.init is None and not task.hard
-        judged = taken if taken is not None and as_judged and len(taken.labels) == len(X) else None
+        as_judged = self.init is None and not task.hard
+        judged = taken if taken is not None and as_judged and len(taken.labels) == len(rows) else None
         if judged is not None:
             ensemble, mask = self._with_votes_of_judge(judged, task.evidence(rows)), None
         else:
-            ensemble = self._asked_again(X, rows, views, taken, task)
+            ensemble = self._asked_again(task.X, rows, views, taken, task)
             mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
         usual = 1 if ensemble.one_setting else ROUNDS_OF_ONE_VIEW
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
         strength = None if judged is None else judged.strength_of(played.last.labeling.labels)
-        return Fit(task.X, preparation, rows, played, choices, taken is not None, outliers, strength)
+        return Fit(task.X, preparation, rows, played, choices, taken is not None, strength=strength)
 
     def _with_votes_of_judge(self, way: Way, evidence: Evidence) -> Ensemble:
         """The members of a way that was judged on all samples; what it found is their first ballot."""
