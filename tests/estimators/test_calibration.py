@@ -8,10 +8,10 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 
 from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
-from masked_subspace.estimators import out_of_sample
+from masked_subspace.estimators import out_of_sample, rmsc
 from masked_subspace.estimators.calibration import Sharpening
 from masked_subspace.estimators.voting import nearest_voters, voters_of
-from masked_subspace.label.agreement import doubted, shares_of_votes, with_own_first
+from masked_subspace.label.agreement import doubted, shares_beside_others, shares_of_votes, with_own_first
 
 
 @pytest.mark.parametrize("model", [BMSC(3, random_state=0), RMSC(3, random_state=0)])
@@ -35,8 +35,8 @@ def test_new_samples_get_probabilities_that_follow_predict():
     told = model.predict_proba(X[400:])
     assert told.sum(axis=1) == pytest.approx(1, abs=1e-5)
     assert np.array_equal(told.argmax(axis=1), model.predict(X[400:]))
-    own = model.memberships_[np.arange(400), model.labels_].mean()
-    assert told.max() <= own + 1e-5
+    votes = with_own_first(shares_of_votes(model.labels_, model.member_labels_, 10), model.labels_)
+    assert told.max() <= doubted(votes, model.labels_)[np.arange(400), model.labels_].mean() + 1e-5
     assert np.allclose(model.predict_proba(X[:400]), model.memberships_, atol=1e-6)
 
 
@@ -92,24 +92,38 @@ def votes_beside(labels):
 
 
 @pytest.mark.parametrize(("n", "count"), [(120, 120), (2000, 400)])
-def test_the_power_is_the_one_that_foretells_left_out_samples_best(n, count):
+def test_under_the_power_votes_are_as_sure_as_they_are_right_about_left_out_samples(n, count):
     labels = np.arange(n) % 3
-    memberships = np.full((n, 3), 0.3)
-    memberships[np.arange(n), labels] = 0.4
     voters, asked = votes_beside(labels)
-    found = Sharpening.learn(np.arange(n, dtype=float)[:, None], labels, memberships, voters)
+    found = Sharpening.learn(np.arange(n, dtype=float)[:, None], labels, 3, 0.4, voters)
     assert [len(new) for _, new in asked] == [count // 4] * 4  # each part by all samples outside it
     assert all(sorted([*rest, *new]) == list(range(n)) for rest, new in asked)
     new = np.concatenate([new for _, new in asked])
     assert len(np.unique(new)) == count
-    votes = np.vstack([voters(r[:, None], f[:, None]) @ np.eye(3)[labels[r]] for r, f in asked[:4]]) + 1e-3 / 3
-    powers = np.geomspace(1, 16, 25)
-    surprise = [-np.log((votes**T / (votes**T).sum(axis=1, keepdims=True))[np.arange(count), labels[new]]).mean()
-                for T in powers]  # fmt: skip
-    assert found.power == pytest.approx(powers[np.argmin(surprise)])
-    assert 1 < found.power < 16
+    votes = np.vstack([voters(r[:, None], f[:, None]) @ np.eye(3)[labels[r]] for r, f in asked[:4]])
+    right = (votes.argmax(axis=1) == labels[new]).mean()
+    assert 0.6 < right < 0.9  # one in four errs
+    sure = [Sharpening(power, 1.0).apply(votes).max(axis=1).mean() for power in (found.power, 1.1 * found.power)]
+    assert sure[0] == pytest.approx(right, abs=0.02)
+    assert abs(sure[1] - right) > abs(sure[0] - right)
     # A mean membership of .4 of three clusters: a tenth of the way from 1/3 to 1.
     assert found.trust == pytest.approx(0.1)
+
+
+def test_one_sample_that_nobody_foretells_does_not_make_all_votes_timid():
+    """The logarithm of no vote at all is what the power was once chosen by."""
+    n = 80
+    labels = np.arange(n) % 2
+
+    def voters(rest, new):
+        same = labels[new.ravel().astype(int)][:, None] == labels[rest.ravel().astype(int)]
+        odd = new.ravel() == 7
+        weight = np.where(same, 0.7, 0.3)
+        weight[odd] = ~same[odd]  # every vote is for the other cluster
+        return csr_array(weight / weight.sum(axis=1, keepdims=True))
+
+    found = Sharpening.learn(np.arange(n, dtype=float)[:, None], labels, 2, 1.0, voters)
+    assert found.apply(np.array([[0.7, 0.3]])).max() > 0.97
 
 
 @pytest.mark.parametrize("n", [130, 900])
@@ -121,7 +135,7 @@ def test_permuted_rows_are_asked_in_the_same_parts(n):
     for order in (np.arange(n), rng.permutation(n), np.argsort(rows.ravel())):
         own = labels[rows[order].ravel().astype(int)]
         voters, asked = votes_beside(labels)
-        sharpening = Sharpening.learn(rows[order], own, np.eye(3)[own], voters)
+        sharpening = Sharpening.learn(rows[order], own, 3, 1.0, voters)
         found.append((sharpening, [sorted(new) for _, new in asked]))
     assert found[0] == found[1] == found[2]
     assert found[0][1][0] != sorted(range(0, n, 4))[: len(found[0][1][0])]  # drawn, not every fourth
@@ -140,9 +154,9 @@ def test_permuted_rows_give_new_samples_the_same_memberships(model):
 
 def test_where_there_is_nobody_to_ask_votes_stay_as_they_are():
     voters, asked = votes_beside(np.zeros(3, dtype=int))
-    one = Sharpening.learn(np.zeros((8, 1)), np.zeros(8, dtype=int), np.ones((8, 1)), voters)
+    one = Sharpening.learn(np.zeros((8, 1)), np.zeros(8, dtype=int), 1, 1.0, voters)
     assert (one.power, one.trust) == (1.0, 1.0)
-    few = Sharpening.learn(np.zeros((3, 1)), np.array([0, 1, 1]), np.eye(2)[[0, 1, 1]], voters)
+    few = Sharpening.learn(np.zeros((3, 1)), np.array([0, 1, 1]), 2, 1.0, voters)
     assert (few.power, few.trust) == (1.0, 1.0)
     assert asked == []
 
@@ -156,7 +170,8 @@ def test_the_power_is_learnt_from_the_votes_it_is_for():
         ("lifted", lambda rows, new: voters_of(rows, new, n_candidates=64, n_threads=1)),
     ):
         model = RMSC(3, view=view, random_state=0).fit(X)
-        assert model._sharpening() == Sharpening.learn(model._rows, model.labels_, model.memberships_, voters)
+        own = model.memberships_[np.arange(120), model.labels_].mean()  # one view: nobody else has voted
+        assert model._sharpening() == Sharpening.learn(model._rows, model.labels_, 3, own, voters)
 
 
 def test_what_members_agree_on_by_halves_is_believed_less():
@@ -169,13 +184,42 @@ def test_what_members_agree_on_by_halves_is_believed_less():
 
 
 def test_members_of_one_fit_err_together_but_ranks_of_the_closed_form_do_not():
-    several = RMSC(10, random_state=0).fit(load_digits().data[:300])
+    several = RMSC(10, view="plain", random_state=0).fit(load_digits().data[:300])
     asked = with_own_first(shares_of_votes(several.labels_, several.member_labels_, 10), several.labels_)
     assert several.memberships_ == pytest.approx(doubted(asked, several.labels_))
-    closed = RMSC(3, random_state=0).fit(load_wine().data)
-    assert [one["way"] for one in closed.choices_ if one["taken"]] == ["low-rank"]
+    closed = RMSC(3, view="low-rank", random_state=0).fit(load_wine().data)
     plain = with_own_first(shares_of_votes(closed.labels_, closed.member_labels_, 3), closed.labels_)
     assert closed.memberships_ == pytest.approx(plain)
+
+
+def test_memberships_are_the_mean_of_the_own_votes_and_of_the_nearest_other_family():
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    own = [np.array([0, 0, 1, 1, 1, 1]), labels]  # the third sample once with the second cluster
+    near, far = [np.array([0, 0, 0, 0, 1, 1])], [np.array([0, 1, 0, 1, 0, 1])]
+    found = shares_beside_others(labels, own, [far, near], 2)
+    of_own = np.array([1, 1, 0.5, 0, 0, 0])
+    of_near = np.array([3, 3, 3, 3, 0, 0]) / 4  # of four samples that are put together three are of the first cluster
+    assert found[:, 0] == pytest.approx((of_own + of_near) / 2)
+    assert found.sum(axis=1) == pytest.approx(1)
+    swapped = shares_beside_others(labels, [1 - vote for vote in own], [near, far], 2)
+    assert swapped == pytest.approx(found)  # numbers of votes' cells mean nothing
+
+
+def test_other_families_are_asked_where_they_have_seen_every_sample(monkeypatch):
+    X = load_digits().data[:300]
+    alone = RMSC(10, view="plain", random_state=0).fit(X)
+    votes = with_own_first(shares_of_votes(alone.labels_, alone.member_labels_, 10), alone.labels_)
+    assert alone.memberships_ == pytest.approx(doubted(votes, alone.labels_))
+    several = RMSC(10, random_state=0).fit(X)
+    votes = with_own_first(shares_of_votes(several.labels_, several.member_labels_, 10), several.labels_)
+    assert not np.allclose(several.memberships_, doubted(votes, several.labels_), atol=0.01)
+    own = several.memberships_[np.arange(300), several.labels_]
+    assert 0.5 <= own.mean() <= 1
+    for name in ("JUDGED_SAMPLES", "JUDGED_A_CLUSTER"):
+        monkeypatch.setattr(rmsc, name, 20)
+    sampled = RMSC(10, random_state=0).fit(X)
+    votes = with_own_first(shares_of_votes(sampled.labels_, sampled.member_labels_, 10), sampled.labels_)
+    assert sampled.memberships_ == pytest.approx(doubted(votes, sampled.labels_))
 
 
 def test_the_power_is_learnt_from_every_part_by_the_voters_of_predict():
@@ -187,7 +231,7 @@ def test_the_power_is_learnt_from_every_part_by_the_voters_of_predict():
         asked.append((len(rows), len(new_rows)))
         return csr_array(np.eye(len(new_rows), len(rows)))
 
-    Sharpening.learn(X, labels, np.eye(3)[labels], voters)
+    Sharpening.learn(X, labels, 3, 1.0, voters)
     assert asked == [(90, 30)] * 4
 
 

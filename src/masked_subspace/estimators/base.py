@@ -7,7 +7,7 @@ rows, its Z is our Zᵀ.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from numbers import Integral
@@ -118,6 +118,7 @@ class Fit:
     outliers: csr_array | None = None
     strength: float | None = None  # prediction strength of the labels, where a judge has measured it
     number: Number | None = None  # how the number of clusters was chosen, if it was
+    other_votes: Sequence[list[IntArray]] = ()  # on all samples, of each family of views that was not taken
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 
 Votes of the training samples that rebuild a new one are spread over many clusters, even where the first of them is
 right nearly always: as probabilities they are much too timid. Some training samples are therefore rebuilt from the
-others, and the power T is taken under which their votes foretell their clusters best. What the clusters themselves are
-worth is not known to votes; the mean membership of the training samples in their own clusters bounds the answer.
+others, and the power T is taken under which the votes are as sure, in the mean, as they are right about the fitted
+labels. What the clusters themselves are worth is not known to votes; the mean share that the training samples' own
+clusters have of the votes in the fit bounds the answer.
 
 Members see the same samples in related views, so that they err together: their agreement is surer than it is right.
-A sample on whose cluster the share o of the votes agrees is therefore believed as far as o^(γ − 1).
+Where other families of views have voted too, the memberships of training samples are a mean with theirs
+(`shares_beside_others`). Where not, and for what new samples are trusted, a sample on whose cluster the share o of the
+votes agrees is believed as far as o^(γ − 1).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
 
-_POWERS = np.geomspace(1, 16, 25)
+_POWERS = np.geomspace(0.5, 16, 61)
 # Training samples that are rebuilt, at most, and in how many parts, each from all samples but its own part. One part
 # alone has 50 samples of half of ORL, and T is then between 1.8 and 3.6 by chance.
 _REBUILT, _PARTS = 400, 4
@@ -55,20 +58,19 @@ class Sharpening:
         return mixed.astype(votes.dtype)
 
     @classmethod
-    def learn(cls, rows: Rows, labels: IntArray, memberships: FloatArray, voters: Voters) -> Sharpening:
-        """From the training rows alone: `labels` are those that the fit found."""
-        n_clusters = memberships.shape[1]
-        own = float(memberships[np.arange(len(labels)), labels].mean())
-        trust = (own - 1 / n_clusters) / (1 - 1 / n_clusters) if n_clusters > 1 else 1.0
+    def learn(cls, rows: Rows, labels: IntArray, n_clusters: int, own_share: float, voters: Voters) -> Sharpening:
+        """From the training rows alone: `labels` are those that the fit found, `own_share` is the mean share of the
+        votes that they have."""
+        trust = (own_share - 1 / n_clusters) / (1 - 1 / n_clusters) if n_clusters > 1 else 1.0
         if len(rows) < _PARTS or n_clusters == 1:
             return cls(1.0, trust)
         votes, own_labels = _foretold(rows, labels, n_clusters, voters)
+        right = float((votes.argmax(axis=1) == own_labels).mean())
 
-        def surprise(power: float) -> float:
-            told = cls(power, 1.0).apply(votes)[np.arange(len(votes)), own_labels]
-            return float(-np.log(np.maximum(told, 1e-12)).mean())
+        def off(power: float) -> float:
+            return abs(float(cls(power, 1.0).apply(votes).max(axis=1).mean()) - right)
 
-        return cls(float(min(_POWERS, key=surprise)), trust)
+        return cls(float(min(_POWERS, key=off)), trust)
 
 
 def _foretold(rows: Rows, labels: IntArray, n_clusters: int, voters: Voters) -> tuple[FloatArray, IntArray]:

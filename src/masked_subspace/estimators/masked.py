@@ -19,7 +19,13 @@ from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.calibration import Remembered, Sharpening
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by
-from masked_subspace.label.agreement import adjusted_rand_index, doubted, shares_of_votes, with_own_first
+from masked_subspace.label.agreement import (
+    adjusted_rand_index,
+    doubted,
+    shares_beside_others,
+    shares_of_votes,
+    with_own_first,
+)
 from masked_subspace.label.graph import in_order, put_back
 from masked_subspace.label.labeler import Cut, cut_for
 from masked_subspace.label.modularity import link_shares, modularity_cut
@@ -210,6 +216,10 @@ class MaskedClusterer(SelfExpressiveClusterer):
         # Ranks of the closed form are worse than the one that labels: they err by themselves.
         if last.votes and _way_taken(fit) != "low-rank":
             memberships = doubted(memberships, labels)
+        self._own_share = float(memberships[np.arange(len(labels)), labels].mean())
+        if last.votes and fit.other_votes:
+            shares = shares_beside_others(labels, last.votes, fit.other_votes, self.n_clusters_)
+            memberships = with_own_first(shares, labels)
         self.memberships_: FloatArray = memberships
         self._calibration = Remembered()
         self.structure_: float = self._how_real(fit)
@@ -311,8 +321,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
         -------
         memberships : ndarray of shape (n_new, n_clusters)
             Rows sum to 1, and the largest entry is the label of `predict`. The shares of the votes of the training
-            samples that rebuild each row, raised to the power under which training samples foretell each other's
-            clusters best. A sample of `fit` has its row of `memberships_`.
+            samples that rebuild each row, raised to the power under which they are as sure of training samples as they
+            are right about them. A sample of `fit` has its row of `memberships_`.
 
         Raises
         ------
@@ -341,7 +351,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
     def _sharpening(self) -> Sharpening:
         found = self._calibration.sharpening
         if found is None:
-            found = Sharpening.learn(self._rows, self._labels_of_all, self.memberships_, self._votes_of)
+            found = Sharpening.learn(self._rows, self._labels_of_all, self.n_clusters_, self._own_share, self._votes_of)
             self._calibration.sharpening = found
         return found
 

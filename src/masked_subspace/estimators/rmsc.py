@@ -252,15 +252,17 @@ class RMSC(MaskedClusterer):
         taken = ways[0]
         wins = closed is not None and self._score(closed, taken, task) >= taken.score
         records = [way.record(way is taken and not wins, self._cuts(len(task.X))) for way in ways]
+        all_seen = len(taken.labels) == len(task.X)
+        beside = [way.votes_made() for way in ways if all_seen and (wins or way is not taken)]
         if closed is not None and wins:
-            return replace(closed, choices=[*(closed.choices or []), *records])
+            return replace(closed, choices=[*(closed.choices or []), *records], other_votes=beside)
         if isinstance(task.X, SparseSamples):
             for record, way in zip(records, ways, strict=True):
                 record |= directions_kept(task.X, way.family.views)
         if ranks is not None:
             records.append({"way": "low-rank", "views": ["low-rank"], "gap": ranks[1][0].gap, "taken": False})
         task.events.message(f"views: {taken.family.name} (agreement {taken.agreement:.2f}, score {taken.score:.2f})")
-        return self._vote(task, taken.family.views, taken, records)
+        return replace(self._vote(task, taken.family.views, taken, records), other_votes=beside)
 
     def _score(self, closed: Fit, way: Way, task: Task) -> float:
         """The score of the closed form by the measures with which `way` was judged, on the samples that were."""

@@ -83,6 +83,40 @@ def shares_of_votes(labels: IntArray, labelings: Sequence[IntArray], n_clusters:
     return shares / np.where(total > 0, total, 1)
 
 
+def shares_beside_others(
+    labels: IntArray, labelings: Sequence[IntArray], others: Sequence[Sequence[IntArray]], n_clusters: int
+) -> FloatArray:
+    """Memberships where other families of views have voted too: the mean of what the labelings say and of what the
+    family says whose votes are nearest to the labels.
+
+    Votes of one family err together and are too sure; those of another family are worse than the labels and too timid.
+    A vote of the own family gives a sample to the cluster that most samples of its cell have; one of another family
+    gives it to all clusters that they have, by their shares.
+    """
+    nearest = max(
+        (_shares_of_cells(labels, votes, n_clusters, whole=False) for votes in others),
+        key=lambda shares: float(shares[np.arange(len(labels)), labels].mean()),
+    )
+    beside: FloatArray = (_shares_of_cells(labels, labelings, n_clusters, whole=True) + nearest) / 2
+    return beside
+
+
+def _shares_of_cells(labels: IntArray, labelings: Sequence[IntArray], n_clusters: int, *, whole: bool) -> FloatArray:
+    """n × K: mean over labelings of the shares of the clusters among the samples that one puts with a sample; `whole`:
+    1 for the largest of them."""
+    total = np.zeros((len(labels), n_clusters))
+    for vote in labelings:
+        table = np.zeros((int(vote.max()) + 1, n_clusters))
+        np.add.at(table, (vote, labels), 1)
+        if whole:
+            shares = np.eye(n_clusters)[table.argmax(axis=1)]
+        else:
+            shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+        total += shares[vote]
+    mean: FloatArray = total / len(labelings)
+    return mean
+
+
 def agreement_with(labels: IntArray, labelings: Sequence[IntArray]) -> FloatArray:
     """For each sample, how far the labelings agree on its cluster: mean P over its own cluster, less the next best.
 

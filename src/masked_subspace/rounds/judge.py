@@ -9,8 +9,7 @@ nearest subspace, and the adjusted Rand index says how far that agrees with its 
 two yardsticks, the samples as given and with every feature on one scale; their geometric mean counts.
 
 A way is a family of views that see alike; its members vote in all of them, which is steadier than any one view. Every
-way is tried on the data or a sample, and the largest score decides. Every constant says where it was measured; the
-study with every candidate's score is in the documents.
+way is tried on the data or a sample, and the largest score decides. Every constant says where it was measured.
 """
 
 from __future__ import annotations
@@ -109,8 +108,8 @@ MODELS = (*MIXTURES, TOPICS)
 _INSTEAD_OF_ROOT = "uncentered"
 # Where masks, prices or noise ask for Algorithm 1, directions are half evened out and codes are solved.
 _INSTEAD_OF_RIDGE = "whitened"
-# The votes of one view agree more easily than those of three: on images and sounds the score is up to 17 % higher for
-# it (ORL, where it costs .09). On tables and genes, where the standardized view is the right one, it is 30 % or more.
+# The votes of one view agree more easily than those of three: on images and sounds the score is up to 17 % higher (ORL,
+# where it costs .09). On tables and genes, where the standardized view is the right one, it is 30 % or more.
 _ONE_VIEW = 1.2
 # Whitening lifts the directions of noise with the others. Where it is the right view its score is 10 % higher or more
 # (ORL, Palm); on digits, where it costs up to .15, it leads or trails by 5 % at random.
@@ -222,6 +221,10 @@ class Way:
         of_one_view = len(self.family.views) == 1 and self.family.name != TOPICS
         handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.family.name, 1.0)
         return self.agreement * (1.0 if self.strength is None else self.strength) / handicap
+
+    def votes_made(self) -> list[IntArray]:
+        """Those that the judge compared, or a model's."""
+        return [vote for made in self.family.known for vote in made.values()] or self.family.ballot.votes
 
     def strength_of(self, labels: IntArray) -> float:
         """Prediction strength of the final labels, on the samples that were judged."""
