@@ -66,7 +66,7 @@ def ours(X: Any) -> tuple[dict[str, Any], Any]:
     found = {
         "ours": number.n_clusters,
         "candidates": number.candidates,
-        "way": "gap" if seen is None else "agreement",
+        "way": "agreement" if seen is not None else "mixtures" if "agreement" in number.records[0] else "gap",
         "seconds": time.process_time() - started,
         "modularity": None
         if seen is None

@@ -10,16 +10,17 @@ from sklearn.metrics import adjusted_mutual_info_score
 from masked_subspace.label.labeler import bounds_of
 from masked_subspace.label.modularity import ManyCuts, modularity_cut
 from masked_subspace.label.number_of_clusters import (
+    Shared,
     _between_neighbours,
     _candidates,
     _coarsest,
     _Family,
     _favourites,
     _first_numbers,
+    _hopeful,
     _leading,
     _nearly_best,
     _prediction,
-    _Shared,
     number_of_clusters,
     part_of_links,
 )
@@ -44,12 +45,12 @@ def test_what_is_shared_is_the_adjusted_mutual_information():
     rng = np.random.default_rng(0)
     a = rng.integers(0, 6, 4000)
     b = np.where(rng.random(4000) < 0.7, a, rng.integers(0, 6, 4000))
-    found = _Shared.of([(a, b)], rng)
+    found = Shared.of([(a, b)], rng)
     assert found.agreement == pytest.approx(adjusted_mutual_info_score(a, b), abs=0.01)
-    same = _Shared.of([(a, a)], rng)
+    same = Shared.of([(a, a)], rng)
     assert same.agreement == pytest.approx(1)
     assert same.information == pytest.approx(np.log(6), abs=0.02)
-    assert _Shared.of([(a, rng.permutation(a))], rng).agreement == pytest.approx(0, abs=0.01)
+    assert Shared.of([(a, rng.permutation(a))], rng).agreement == pytest.approx(0, abs=0.01)
 
 
 @pytest.mark.parametrize("n_clusters", [3, 7, 15])
@@ -190,6 +191,59 @@ def test_the_family_that_finds_most_again_decides_and_one_that_agrees_easily_mus
     # Where the others find nothing, it is not held back.
     nothing, little = family(-0.3, 2), family(-0.1, 4, held_back=True)
     assert _leading([nothing, little], [2, 3, 4]) is little
+
+
+def test_families_that_agree_easily_decide_together():
+    """One finds a little at 9, the other a little at 2: what both find is at 2."""
+
+    class Look:
+        def __init__(self, W):
+            self.W = W
+
+        def cut(self, k):
+            return self.cuts[k]
+
+    rng = np.random.default_rng(0)
+    two, nine = rng.integers(0, 2, 900), rng.integers(0, 9, 900)
+    W = csr_array(np.eye(900))
+
+    def family(at_two, at_nine):
+        """Looks that agree on so much of the samples."""
+        looks = []
+        for _ in range(3):
+            look = Look(W)
+            look.cuts = {
+                k: np.where(rng.random(900) < share, labels, rng.integers(0, k, 900))
+                for k, labels, share in ((2, two, at_two), (9, nine, at_nine))
+            }
+            looks.append(look)
+        made = _Family(looks, [(0, 1), (0, 2), (1, 2)], 0, 1, held_back=True)
+        made.try_all([2, 9])
+        return made
+
+    finer, coarser, little = family(0.98, 0.92), family(0.97, 0.5), family(0.9, 0.5)
+    assert finer.score(9) > max(finer.score(2), coarser.score(2)) > 0.7 * finer.score(9) / 1.3
+    assert _leading([finer, little], [2, 9]) is finer  # the other one finds nothing
+    assert little.score(2) < 0
+    coarser = family(0.99, 0.5)
+    together = _leading([finer, coarser], [2, 9])
+    assert len(together.looks) == 6
+    assert together.pairs == [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5)]
+    assert max([2, 9], key=together.score) == 2
+    several = family(0.98, 0.97)
+    several.held_back = False
+    assert _leading([several, coarser, finer], [2, 9]) is several  # it is not of their kind, and leads
+
+
+def test_of_a_family_that_finds_nothing_each_fourth_number_is_tried():
+    views = [planted_links(5, 30, seed)[0] for seed in (0, 1)]
+    noise = [planted_links(1, 150, seed, inside=8, outside=0)[0] for seed in (2, 3)]
+    tried = list(range(2, 22))
+    clear, nothing = _Family.of(views, 0, 1), _Family.of(noise, 0, 1)
+    assert _hopeful([nothing, clear], tried) == [clear]
+    assert list(nothing.records) == [2, 3, 7, 11, 15, 19]
+    assert _hopeful([nothing], tried) == [nothing]
+    assert number_of_clusters([noise, views], 2, 21, seed=0).n_clusters == 5
 
 
 def test_families_that_find_nearly_as_much_name_their_best_numbers():

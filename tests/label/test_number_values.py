@@ -9,10 +9,10 @@ from test_number_of_clusters import planted_links
 from masked_subspace.label import number_of_clusters as module
 from masked_subspace.label.number_of_clusters import (
     Cells,
+    Shared,
     _coarsest,
     _Family,
     _prediction,
-    _Shared,
     number_of_clear_clouds,
     number_of_clusters,
     part_of_links,
@@ -23,8 +23,8 @@ from masked_subspace.label.separation import Clouds
 def test_what_several_pairs_share_is_a_mean():
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 5, 3000), rng.integers(0, 3, 3000)
-    one, other = _Shared.of([(a, a)], rng), _Shared.of([(b, b)], rng)
-    both = _Shared.of([(a, a), (b, b)], rng)
+    one, other = Shared.of([(a, a)], rng), Shared.of([(b, b)], rng)
+    both = Shared.of([(a, a), (b, b)], rng)
     assert both.information == pytest.approx((one.information + other.information) / 2, rel=1e-2)
     assert both.agreement == pytest.approx(1)
 

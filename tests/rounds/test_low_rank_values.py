@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from masked_subspace._common.progress import SilentEvents
+from masked_subspace._common.rows import unit_rows
 from masked_subspace.label.labeler import Evidence
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
@@ -174,3 +175,11 @@ def test_weights_below_1e8_of_the_largest_are_no_links():
     W = power_graph_of(rows).toarray()
     np.testing.assert_allclose(W[0], [0, 1, 2e-8, 0], rtol=1e-9)
     assert W[2, 3] == 0
+
+
+@pytest.mark.parametrize("n", [40, 700])
+def test_values_of_a_rank_are_those_of_its_graph(n):
+    rows = unit_rows(np.random.default_rng(0).normal(size=(n, 4)))
+    rows[3] = 0  # a sample without links
+    found = low_rank._leading_values(rows, 6, 0)
+    np.testing.assert_allclose(found, low_rank._spectrum(power_graph_of(rows), 6, 0)[0], atol=1e-6)

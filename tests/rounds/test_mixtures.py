@@ -12,7 +12,7 @@ from masked_subspace import RMSC
 from masked_subspace._common.rows import content_order
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
 from masked_subspace.rounds import mixtures
-from masked_subspace.rounds.mixtures import MIXTURES, mixture_votes, suits_a_mixture
+from masked_subspace.rounds.mixtures import MIXTURES, mixture_votes, number_of_mixtures, suits_a_mixture
 from masked_subspace.rows.checks import check_samples
 
 
@@ -149,3 +149,19 @@ def test_features_of_two_values_are_left_out_where_two_others_are_measured(n_mea
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(50, n_measured)), rng.integers(0, 2, (50, 2))])
     np.testing.assert_array_equal(mixtures._measured(X), X[:, :kept])
+
+
+def test_mixtures_count_clouds_and_say_nothing_of_one():
+    rng = np.random.default_rng(0)
+    centres = 6 * rng.normal(size=(4, 3))
+    X = np.vstack([centre + rng.normal(size=(40, 3)) for centre in centres])
+    found = number_of_mixtures(X, 2, 20, 0)
+    assert found.n_clusters == found.candidates[0] == 4
+    assert [record["n_clusters"] for record in found.records] == list(range(2, 2 + len(found.records)))
+    best = max(found.records, key=lambda record: record["score"])
+    assert best["n_clusters"] == 4
+    assert best["score"] == pytest.approx((best["agreement"] - 0.65) * best["information"])
+    assert number_of_mixtures(X[rng.permutation(160)], 2, 20, 0).n_clusters == 4
+    assert number_of_mixtures(X, 5, 7, 0).n_clusters in (5, 6, 7)
+    assert number_of_mixtures(rng.normal(size=(200, 4)), 2, 20, 0) is None
+    assert number_of_mixtures(X[:4], 3, 4, 0) is None  # too few samples for any

@@ -49,7 +49,7 @@ from masked_subspace.rounds.judge import (
     wider_links_for,
 )
 from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
-from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, voting
+from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, number_of_mixtures, voting
 from masked_subspace.rounds.open_number import Seen, has_few_features, number_of_views
 from masked_subspace.rounds.recursion import Ensemble, OneMember, Recipe, RoundsResult, run_rounds
 from masked_subspace.rows.checks import refuse_vanished
@@ -231,6 +231,9 @@ class RMSC(MaskedClusterer):
                 return motions, None
         see = partial(self._see, task, max(NUMBERED_SAMPLES, JUDGED_SAMPLES))
         may_be_clouds = self.view == "auto" and self.normalize and has_few_features(task.X)
+        mixed = number_of_mixtures(task.X, low, high, task.seed) if may_be_clouds else None
+        if mixed is not None:
+            return mixed, None
         return number_of_views(see, may_be_clouds, self._bounds, task.seed, task.n_threads)
 
     def _cluster_into(self, task: Task, seen: Seen | None) -> Fit:

@@ -16,8 +16,8 @@ number is named beside it: the smallest from .8 of the best on, within 5 % of it
 other as well. They do so as affine subspaces of three quarters of the samples, which tell the clusters of the rest; how
 well is the adjusted mutual information of both. Finer clusters say nothing new there.
 
-The family of views that finds most again decides. Where others find nearly as much, their own best numbers are named
-as candidates: evidence that is split shows there.
+The family of views that finds most again decides; those that agree more easily decide together. Where others find
+nearly as much, their own best numbers are named as candidates: evidence that is split shows there.
 
 Clouds in few features are another matter: one cloud can be cut into any number of cells that are found again. Where
 views that see clouds (`Cells`) find most again, the number is that of the largest
@@ -69,6 +69,8 @@ _ROUNDING = 1e-6
 _MOST_PAIRS = 12
 # Every number up to here is tried; above, steps of 12 %, and then at most so many near the best.
 _EVERY_UP_TO, _STEP, _NEAR_THE_BEST = 21, 1.12, 20
+# Of a family that finds nothing again only each fourth of these is tried.
+_SKIPPED = 4
 # Halvings of the range of resolutions: cuts for the score need not be as exact as those that label.
 _HALVINGS = 11
 # Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
@@ -128,10 +130,11 @@ def number_of_clusters(
         _Family.of(graphs, seed, n_threads, by_distance=place in by_distance) for place, graphs in enumerate(families)
     ]
     tried = _first_numbers(low, high)
+    of_clouds = [one for place, one in enumerate(searches) if cells is not None and place in cells.families]
+    searches = _hopeful(searches, tried)
     for one in searches:
         one.try_all(tried)
-    clearest = int(np.argmax([max(one.score(k) for k in tried) for one in searches]))
-    if cells is not None and clearest in cells.families:
+    if cells is not None and max(searches, key=lambda one: max(one.score(k) for k in tried)) in of_clouds:
         return _number_of_clouds(_nearly_best(searches, tried), low, high, cells, seed, order)
     lead = _leading(searches, tried)
     near = _between_neighbours(tried, np.array([lead.score(k) for k in tried]))
@@ -164,14 +167,18 @@ def _coarsest(
 
 
 @dataclass(frozen=True)
-class _Shared:
+class Shared:
     """What two labelings share: the adjusted mutual information, and the information above chance."""
 
     agreement: float
     information: float
 
+    @property
+    def score(self) -> float:
+        return (self.agreement - _PRICE) * self.information
+
     @classmethod
-    def of(cls, pairs: Sequence[tuple[IntArray, IntArray]], rng: np.random.Generator) -> _Shared:
+    def of(cls, pairs: Sequence[tuple[IntArray, IntArray]], rng: np.random.Generator) -> Shared:
         entropy, shared, chance = 0.0, 0.0, 0.0
         for a, b in pairs:
             known = _entropy(np.bincount(a)) + _entropy(np.bincount(b))
@@ -188,7 +195,7 @@ def _prediction(looks: Sequence[ManyCuts], n_clusters: int, samples: Sequence[Fl
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(labels)) % _FOLDS
     pairs = [(labels, predicted_labels(one, labels, n_clusters, fold)) for one in samples]
-    return _Shared.of(pairs, rng).agreement
+    return Shared.of(pairs, rng).agreement
 
 
 def _consensus(looks: Sequence[ManyCuts], n_clusters: int, seed: int) -> IntArray:
@@ -288,14 +295,29 @@ def _nearly_best(searches: Sequence[_Family], tried: Sequence[int]) -> list[_Fam
     return [one for one, best in zip(searches, highest, strict=True) if best >= least]
 
 
+def _hopeful(searches: Sequence[_Family], tried: Sequence[int]) -> list[_Family]:
+    """The families that find anything again among every fourth number; all where none does."""
+    some = [*tried[:1], *tried[1::_SKIPPED]]
+    for one in searches:
+        one.try_all(some)
+    return [one for one in searches if max(one.score(k) for k in some) > 0] or list(searches)
+
+
 def _leading(searches: Sequence[_Family], tried: Sequence[int]) -> _Family:
-    """The family that finds most again; one that agrees more easily must lead clearly."""
+    """The family that finds most again. One that agrees more easily must lead clearly, and those of its kind that find
+    nearly as much decide with it."""
 
     def best(one: _Family) -> float:
         highest = max(one.score(k) for k in tried)
         return highest / _LEAD if one.held_back and highest > 0 else highest
 
-    return max(searches, key=best)
+    lead = max(searches, key=best)
+    alike = [one for one in searches if one.held_back and best(one) >= _FAVOURITE * best(lead) > 0]
+    if not lead.held_back or len(alike) < 2:
+        return lead
+    joined = _Family.joined(alike)
+    joined.try_all(tried)
+    return joined
 
 
 def _favourites(searches: Sequence[_Family], tried: Sequence[int], least: float) -> list[int]:
@@ -353,6 +375,14 @@ class _Family:
         some = pairs[:: max(1, len(pairs) // _MOST_PAIRS)]
         return cls(looks, some, seed, n_threads, held_back=by_distance or len(graphs) == 1)
 
+    @classmethod
+    def joined(cls, alike: Sequence[_Family]) -> _Family:
+        """Families that decide together: looks are compared within each."""
+        starts = np.cumsum([0, *(len(one.looks) for one in alike)]).tolist()
+        pairs = [(a + start, b + start) for one, start in zip(alike, starts, strict=False) for a, b in one.pairs]
+        looks = [look for one in alike for look in one.looks]
+        return cls(looks, pairs, alike[0].seed, alike[0].n_threads, held_back=True)
+
     def try_all(self, numbers: Sequence[int]) -> None:
         """Cut every look into each of the numbers; looks share the threads."""
         new = [k for k in numbers if k not in self.records]
@@ -362,9 +392,7 @@ class _Family:
             self.records[k] = self._record([one[place] for one in cuts], k)
 
     def _record(self, found: list[IntArray], n_clusters: int) -> Record:
-        shared = _Shared.of(
-            [(found[a], found[b]) for a, b in self.pairs], np.random.default_rng(self.seed + n_clusters)
-        )
+        shared = Shared.of([(found[a], found[b]) for a, b in self.pairs], np.random.default_rng(self.seed + n_clusters))
         return {
             "agreement": shared.agreement,
             "information": shared.information,
@@ -373,7 +401,7 @@ class _Family:
 
     def score(self, n_clusters: int) -> float:
         record = self.records[n_clusters]
-        return float((record["agreement"] - _PRICE) * record["information"])
+        return Shared(record["agreement"], record["information"]).score
 
 
 def _cuts(look: ManyCuts, numbers: Sequence[int]) -> list[IntArray]:

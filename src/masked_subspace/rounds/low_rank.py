@@ -84,15 +84,21 @@ def power_graph_of(rows: FloatArray) -> csr_array:
     """|M Mᵀ|⁴ without its diagonal, of all pairs or of each sample's nearest."""
     n = len(rows)
     if n <= _ALL_PAIRS:
-        W = np.abs(rows @ rows.T) ** _POWER
-        np.fill_diagonal(W, 0)
-        # What is below 1e-8 of the largest is rounding and cannot move an eigenvector visibly.
-        W[_ROUNDING * W.max() > W] = 0
-        return csr_array((W + W.T) / 2)
+        return csr_array(_powers_of_pairs(rows))
     found = find_candidates(rows, min(_NEIGHBOURS, n - 1))
     source = np.repeat(np.arange(n), found.shape[1])
     weight = np.abs(np.einsum("ij,ij->i", rows[source], rows[found.ravel()])) ** _POWER
     return symmetrize(csr_array((weight, (source, found.ravel())), shape=(n, n)))
+
+
+def _powers_of_pairs(rows: FloatArray) -> FloatArray:
+    """|M Mᵀ|⁴ of all pairs."""
+    W = np.abs(rows @ rows.T) ** _POWER
+    np.fill_diagonal(W, 0)
+    # What is below 1e-8 of the largest is rounding and cannot move an eigenvector visibly.
+    W[_ROUNDING * W.max() > W] = 0
+    powers: FloatArray = (W + W.T) / 2
+    return powers
 
 
 def cut_of_rank(directions: FloatArray, rank: int, n_clusters: int, seed: int) -> Rank:
@@ -110,11 +116,14 @@ def _spectrum(W: csr_array, count: int, seed: int) -> tuple[FloatArray, FloatArr
     return leading_eigenpairs(S, wanted, seed=seed)
 
 
-def _leading_values(W: csr_array, count: int, seed: int) -> FloatArray:
-    """The values of `_spectrum`."""
-    if W.shape[0] <= _ALL_PAIRS:
-        return eigenvalues(normalized_graph(W).toarray())[::-1][:count]
-    return _spectrum(W, count, seed)[0]
+def _leading_values(rows: FloatArray, count: int, seed: int) -> FloatArray:
+    """The values of `_spectrum` of the graph of these rows, without writing all pairs as a sparse graph."""
+    if len(rows) > _ALL_PAIRS:
+        return _spectrum(power_graph_of(rows), count, seed)[0]
+    W = _powers_of_pairs(rows)
+    degree = W.sum(axis=1)
+    scale = 1 / np.sqrt(np.where(degree > 0, degree, 1))
+    return eigenvalues(scale[:, None] * W * scale)[::-1][:count]
 
 
 def _gap(values: FloatArray, n_clusters: int) -> float:
@@ -158,7 +167,7 @@ def gaps_of_numbers(directions: FloatArray, low: int, high: int, seed: int) -> d
     most = directions.shape[1]
     ranks = sorted({min(most, round(rank)) for rank in np.geomspace(LOWEST * low, HIGHEST * high, _RANKS_OF_NUMBERS)})
     for rank in ranks:
-        values = _leading_values(power_graph_of(unit_rows(directions[:, :rank])), high + 1, seed)
+        values = _leading_values(unit_rows(directions[:, :rank]), high + 1, seed)
         for number in gaps:
             fits = LOWEST * number <= rank <= HIGHEST * number or rank == most <= LOWEST * number
             if fits and number < len(values):

@@ -6,20 +6,24 @@ In few features a cluster is an ellipsoid, and a flat ellipsoid is an affine sub
 cluster has its own Σ_k, or all share one Σ, which fewer samples can tell and which clusters that overlap need. Mixtures
 are fitted by EM to several draws of the samples, with every feature on one scale; each draw gives one vote, the most
 probable component. Where a mixture is the wrong model, draws disagree, and the judge takes another way.
+
+The number of clusters of a table is read from them too: mixtures of several draws are looks, and the number is that of
+which they find most again (label/number_of_clusters.py), unless they find nothing.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import combinations, cycle, islice
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from masked_subspace._common.rows import content_order, on_one_scale
+from masked_subspace._common.rows import content_order, drawn_by_content, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace._common.types import FloatArray, IntArray, Record
+from masked_subspace.label.number_of_clusters import Number, Shared
 from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.rounds.recursion import Ballot, Ensemble
 
@@ -35,6 +39,11 @@ _STARTS = 2
 _LEAST_MEASURED = 2
 # Samples a draw must have for each number that a covariance row has.
 _SAMPLES_A_FEATURE = 2
+# To count, four mixtures look, at 2,000 samples at most; numbers are tried until two in turn are not better. With one
+# start in place of two the number moved with the seed.
+_LOOKS, _PATIENCE, _COUNTED = 4, 2, 2_000
+# Numbers with so much of the best score are candidates.
+_CANDIDATE, _MOST_CANDIDATES = 0.9, 3
 
 
 def suits_a_mixture(X: FloatArray, n_clusters: int, name: str) -> bool:
@@ -45,23 +54,63 @@ def suits_a_mixture(X: FloatArray, n_clusters: int, name: str) -> bool:
     return bool(_drawn(len(X)) >= max(_SAMPLES_A_FEATURE * X.shape[1] * covariances, 2 * n_clusters))
 
 
-def mixture_votes(X: FloatArray, n_clusters: int, name: str, seed: int) -> list[IntArray]:
-    """Labels of all samples by each of six mixtures, every one fitted to a draw of its own."""
+def mixture_votes(X: FloatArray, n_clusters: int, name: str, seed: int, *, votes: int = _VOTES) -> list[IntArray]:
+    """Labels of all samples by each of some mixtures, every one fitted to a draw of its own."""
     from sklearn.mixture import GaussianMixture
 
     rows = on_one_scale(_measured(X))
     # Draws are by content, and in its order: permuted samples get the same mixtures.
     order, rng = content_order(rows), np.random.default_rng(seed)
-    votes = []
+    found = []
     with limited_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for number in range(_VOTES):
+        for number in range(votes):
             model = GaussianMixture(
                 n_clusters, covariance_type=MIXTURES[name], reg_covar=_RIDGE, n_init=_STARTS, random_state=number
             )
             drawn = order[rng.choice(len(rows), _drawn(len(rows)), replace=False)]
-            votes.append(model.fit(rows[drawn]).predict(rows).astype(np.int32))
-    return votes
+            found.append(model.fit(rows[drawn]).predict(rows).astype(np.int32))
+    return found
+
+
+def number_of_mixtures(X: FloatArray, low: int, high: int, seed: int) -> Number | None:
+    """The number of clusters of a table of which mixtures of several draws find most again; None where they find
+    nothing, as of one cloud, rings or subspaces through one point."""
+    if len(X) > _COUNTED:
+        X = X[drawn_by_content(X, _COUNTED, np.random.default_rng(seed))]
+    tried = {name: _found_again(X, name, max(2, low), high, seed) for name in MIXTURES}
+    best: dict[int, Shared] = {}
+    for of_family in tried.values():
+        for number, found in of_family.items():
+            best[number] = max(best.get(number, found), found, key=_score)
+    ranked = sorted(best, key=lambda number: -best[number].score)
+    if not ranked or best[ranked[0]].score <= 0:
+        return None
+    favourites = [max(one, key=lambda number: one[number].score) for one in tried.values() if one]
+    near = [number for number in ranked if best[number].score >= _CANDIDATE * best[ranked[0]].score]
+    candidates = list(dict.fromkeys([ranked[0], *sorted(favourites, key=ranked.index), *near]))
+    records: list[Record] = [
+        {"n_clusters": number, "agreement": one.agreement, "information": one.information, "score": one.score}
+        for number, one in sorted(best.items())
+    ]
+    return Number(ranked[0], candidates[:_MOST_CANDIDATES], records)
+
+
+def _score(found: Shared) -> float:
+    return found.score
+
+
+def _found_again(X: FloatArray, name: str, low: int, high: int, seed: int) -> dict[int, Shared]:
+    """What mixtures of one family share, for numbers from the lowest on."""
+    found: dict[int, Shared] = {}
+    for number in range(low, high + 1):
+        if not suits_a_mixture(X, number, name):
+            break
+        votes = mixture_votes(X, number, name, seed, votes=_LOOKS)
+        found[number] = Shared.of(list(combinations(votes, 2)), np.random.default_rng(seed))
+        if number - max(found, key=lambda one: found[one].score) >= _PATIENCE:
+            break
+    return found
 
 
 def _measured(X: FloatArray) -> FloatArray:
