@@ -78,6 +78,7 @@ def number_of_mixtures(X: FloatArray, low: int, high: int, seed: int) -> Number 
     nothing, as of one cloud, rings or subspaces through one point."""
     if len(X) > _COUNTED:
         X = X[drawn_by_content(X, _COUNTED, np.random.default_rng(seed))]
+    X = X[content_order(X)]  # what chance would share is drawn too, and must not hang on the order
     tried = {name: _found_again(X, name, max(2, low), high, seed) for name in MIXTURES}
     best: dict[int, Shared] = {}
     for of_family in tried.values():
