@@ -10,7 +10,6 @@ from sklearn.metrics import adjusted_mutual_info_score
 from masked_subspace.label.labeler import bounds_of
 from masked_subspace.label.modularity import ManyCuts, modularity_cut
 from masked_subspace.label.number_of_clusters import (
-    Shared,
     _between_neighbours,
     _candidates,
     _coarsest,
@@ -24,6 +23,7 @@ from masked_subspace.label.number_of_clusters import (
     number_of_clusters,
     part_of_links,
 )
+from masked_subspace.label.shared_information import SharedInformation
 
 
 def planted_links(n_clusters, each, seed, inside=8, outside=1):
@@ -45,12 +45,12 @@ def test_what_is_shared_is_the_adjusted_mutual_information():
     rng = np.random.default_rng(0)
     a = rng.integers(0, 6, 4000)
     b = np.where(rng.random(4000) < 0.7, a, rng.integers(0, 6, 4000))
-    found = Shared.of([(a, b)], rng)
+    found = SharedInformation.of([(a, b)], rng)
     assert found.agreement == pytest.approx(adjusted_mutual_info_score(a, b), abs=0.01)
-    same = Shared.of([(a, a)], rng)
+    same = SharedInformation.of([(a, a)], rng)
     assert same.agreement == pytest.approx(1)
     assert same.information == pytest.approx(np.log(6), abs=0.02)
-    assert Shared.of([(a, rng.permutation(a))], rng).agreement == pytest.approx(0, abs=0.01)
+    assert SharedInformation.of([(a, rng.permutation(a))], rng).agreement == pytest.approx(0, abs=0.01)
 
 
 @pytest.mark.parametrize("n_clusters", [3, 7, 15])

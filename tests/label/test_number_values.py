@@ -9,7 +9,6 @@ from test_number_of_clusters import planted_links
 from masked_subspace.label import number_of_clusters as module
 from masked_subspace.label.number_of_clusters import (
     Cells,
-    Shared,
     _coarsest,
     _Family,
     _prediction,
@@ -18,13 +17,14 @@ from masked_subspace.label.number_of_clusters import (
     part_of_links,
 )
 from masked_subspace.label.separation import Clouds
+from masked_subspace.label.shared_information import SharedInformation
 
 
 def test_what_several_pairs_share_is_a_mean():
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 5, 3000), rng.integers(0, 3, 3000)
-    one, other = Shared.of([(a, a)], rng), Shared.of([(b, b)], rng)
-    both = Shared.of([(a, a), (b, b)], rng)
+    one, other = SharedInformation.of([(a, a)], rng), SharedInformation.of([(b, b)], rng)
+    both = SharedInformation.of([(a, a), (b, b)], rng)
     assert both.information == pytest.approx((one.information + other.information) / 2, rel=1e-2)
     assert both.agreement == pytest.approx(1)
 
@@ -178,7 +178,7 @@ def test_chance_is_drawn_anew_for_every_number():
     cuts = [rng.integers(0, 4, 60) for _ in family.looks]
     pairs = [(cuts[a], cuts[b]) for a, b in family.pairs]
     for k in (4, 7):
-        expected = _Shared.of(pairs, np.random.default_rng(5 + k))
+        expected = SharedInformation.of(pairs, np.random.default_rng(5 + k))
         record = family._record(cuts, k)
         assert (record["agreement"], record["information"]) == (expected.agreement, expected.information)
     assert family._record(cuts, 4)["agreement"] != family._record(cuts, 7)["agreement"]

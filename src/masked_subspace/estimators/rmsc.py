@@ -242,10 +242,9 @@ class RMSC(MaskedClusterer):
             return self._closed_form(task, clearest_cuts(task.X, self.n_clusters_, task.seed, asked=True))
         if self.view != "auto" or not self.normalize:
             return self._vote(task, [self._one_view()], None, [])
-        ranks = None
+        ranks, closed = None, None
         if self._leaves_the_model_open():
             ranks = clearest_cuts(task.X, self.n_clusters_, task.seed, asked=False)
-        closed = None
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
             closed = self._closed_form(task, ranks)
             # In a table with fewer features than K planes have directions the gap may be that of clouds.
@@ -255,8 +254,8 @@ class RMSC(MaskedClusterer):
         taken = ways[0]
         wins = closed is not None and self._score(closed, taken, task) >= taken.score
         records = [way.record(way is taken and not wins, self._cuts(len(task.X))) for way in ways]
-        all_seen = len(taken.labels) == len(task.X)
-        beside = [way.votes_made() for way in ways if all_seen and (wins or way is not taken)]
+        others = [way for way in ways if wins or way is not taken] if len(taken.labels) == len(task.X) else []
+        beside = [way.votes_made() for way in others]
         if closed is not None and wins:
             return replace(closed, choices=[*(closed.choices or []), *records], other_votes=beside)
         if isinstance(task.X, SparseSamples):

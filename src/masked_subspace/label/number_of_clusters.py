@@ -45,11 +45,12 @@ from masked_subspace.label.graph import in_order, keep_largest, put_back, rows_b
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.modularity import ManyCuts, modularity
 from masked_subspace.label.separation import CLEAR, Clouds
+from masked_subspace.label.shared_information import SharedInformation, entropy_of
 from masked_subspace.parallel.engine import ordered_map
 
-# θ and the flat part: chosen on the sets of docs/findings/number_of_clusters.md, which says how much depends on them.
-_PRICE = 0.65
-# Scores this much below the best one are as good, for numbers from this share of the best on.
+# The flat part, and θ (label/shared_information.py), were chosen on the sets of docs/findings/number_of_clusters.md,
+# which says how much depends on them. Scores this much below the best one are as good, for numbers from this share of
+# the best on.
 _FLAT, _REACH = 0.05, 0.8
 # Looks of one view, and graphs of distances, agree more easily than codes of several views: their best score is up to
 # 1.25 times that of the others on images and subspaces, where they are the wrong family. On tables, where they are the
@@ -166,36 +167,13 @@ def _coarsest(
     return best
 
 
-@dataclass(frozen=True)
-class Shared:
-    """What two labelings share: the adjusted mutual information, and the information above chance."""
-
-    agreement: float
-    information: float
-
-    @property
-    def score(self) -> float:
-        return (self.agreement - _PRICE) * self.information
-
-    @classmethod
-    def of(cls, pairs: Sequence[tuple[IntArray, IntArray]], rng: np.random.Generator) -> Shared:
-        entropy, shared, chance = 0.0, 0.0, 0.0
-        for a, b in pairs:
-            known = _entropy(np.bincount(a)) + _entropy(np.bincount(b))
-            entropy += known / 2
-            shared += known - _joint_entropy(a, b)
-            chance += known - _joint_entropy(a, rng.permutation(b))
-        above = max(entropy - chance, np.finfo(float).tiny)
-        return cls((shared - chance) / above, above / len(pairs))
-
-
 def _prediction(looks: Sequence[ManyCuts], n_clusters: int, samples: Sequence[FloatArray], seed: int) -> float:
     """How far the consensus of the looks agrees with what its clusters, as subspaces, predict."""
     labels = _consensus(looks, n_clusters, seed)
     rng = np.random.default_rng(seed)
     fold = rng.permutation(len(labels)) % _FOLDS
     pairs = [(labels, predicted_labels(one, labels, n_clusters, fold)) for one in samples]
-    return Shared.of(pairs, rng).agreement
+    return SharedInformation.of(pairs, rng).agreement
 
 
 def _consensus(looks: Sequence[ManyCuts], n_clusters: int, seed: int) -> IntArray:
@@ -243,7 +221,7 @@ def _number_of_clouds(
         if order is not None:
             labels = put_back(labels, order)
         chosen = labels[cells.places]
-        entropy, best = _entropy(np.bincount(chosen)), max(found, default=0.0)
+        entropy, best = entropy_of(np.bincount(chosen)), max(found, default=0.0)
         excess = clouds.excess(chosen, _HALF * best / entropy if best > 0 < entropy else -np.inf)
         for one in searches:
             one.try_all([k])
@@ -392,7 +370,9 @@ class _Family:
             self.records[k] = self._record([one[place] for one in cuts], k)
 
     def _record(self, found: list[IntArray], n_clusters: int) -> Record:
-        shared = Shared.of([(found[a], found[b]) for a, b in self.pairs], np.random.default_rng(self.seed + n_clusters))
+        shared = SharedInformation.of(
+            [(found[a], found[b]) for a, b in self.pairs], np.random.default_rng(self.seed + n_clusters)
+        )
         return {
             "agreement": shared.agreement,
             "information": shared.information,
@@ -401,7 +381,7 @@ class _Family:
 
     def score(self, n_clusters: int) -> float:
         record = self.records[n_clusters]
-        return Shared(record["agreement"], record["information"]).score
+        return SharedInformation(record["agreement"], record["information"]).score
 
 
 def _cuts(look: ManyCuts, numbers: Sequence[int]) -> list[IntArray]:
@@ -415,12 +395,3 @@ def part_of_links(links: csr_array, rng: np.random.Generator) -> csr_array:
     kept = (rng.random(strong.nnz) < _LINK_SHARE) | (strong.data > 1 - _ROUNDING)
     indptr = np.concatenate([[0], np.cumsum(kept)])[strong.indptr]
     return symmetrize(csr_array((strong.data[kept], strong.indices[kept], indptr), shape=strong.shape))
-
-
-def _entropy(counts: IntArray) -> float:
-    share = counts[counts > 0] / counts.sum()
-    return float(-(share * np.log(share)).sum())
-
-
-def _joint_entropy(a: IntArray, b: IntArray) -> float:
-    return _entropy(np.bincount(a.astype(np.int64) * (int(b.max()) + 1) + b))

@@ -23,7 +23,8 @@ from sklearn.exceptions import ConvergenceWarning
 from masked_subspace._common.rows import content_order, drawn_by_content, on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray, Record
-from masked_subspace.label.number_of_clusters import Number, Shared
+from masked_subspace.label.number_of_clusters import Number
+from masked_subspace.label.shared_information import SharedInformation
 from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.rounds.recursion import Ballot, Ensemble
 
@@ -80,7 +81,7 @@ def number_of_mixtures(X: FloatArray, low: int, high: int, seed: int) -> Number 
         X = X[drawn_by_content(X, _COUNTED, np.random.default_rng(seed))]
     X = X[content_order(X)]  # what chance would share is drawn too, and must not hang on the order
     tried = {name: _found_again(X, name, max(2, low), high, seed) for name in MIXTURES}
-    best: dict[int, Shared] = {}
+    best: dict[int, SharedInformation] = {}
     for of_family in tried.values():
         for number, found in of_family.items():
             best[number] = max(best.get(number, found), found, key=_score)
@@ -97,18 +98,18 @@ def number_of_mixtures(X: FloatArray, low: int, high: int, seed: int) -> Number 
     return Number(ranked[0], candidates[:_MOST_CANDIDATES], records)
 
 
-def _score(found: Shared) -> float:
+def _score(found: SharedInformation) -> float:
     return found.score
 
 
-def _found_again(X: FloatArray, name: str, low: int, high: int, seed: int) -> dict[int, Shared]:
+def _found_again(X: FloatArray, name: str, low: int, high: int, seed: int) -> dict[int, SharedInformation]:
     """What mixtures of one family share, for numbers from the lowest on."""
-    found: dict[int, Shared] = {}
+    found: dict[int, SharedInformation] = {}
     for number in range(low, high + 1):
         if not suits_a_mixture(X, number, name):
             break
         votes = mixture_votes(X, number, name, seed, votes=_LOOKS)
-        found[number] = Shared.of(list(combinations(votes, 2)), np.random.default_rng(seed))
+        found[number] = SharedInformation.of(list(combinations(votes, 2)), np.random.default_rng(seed))
         if number - max(found, key=lambda one: found[one].score) >= _PATIENCE:
             break
     return found

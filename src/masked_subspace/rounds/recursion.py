@@ -50,7 +50,7 @@ from masked_subspace.rounds.defaults import (
     WEIGHT_UNDER_A_MASK,
 )
 from masked_subspace.rounds.prior import of_prior
-from masked_subspace.rows.preparation import Preparation, View
+from masked_subspace.rows.preparation import Preparation, View, along_leading_directions
 
 MaskFunction = Callable[[Labeling], SoftMask | None]
 
@@ -268,9 +268,11 @@ class Recipe:
         if view.by_distance or view.by_cosine:
             return Look(view.name, self.representer.nearest(rows, self.seed, by_cosine=view.by_cosine))
         known = evidence.known if evidence.hard else None
-        if self.normalize and self.representer.solver == "sparse" and rows.dtype == np.float64:
+        if self.normalize and self.representer.solver == "sparse" and isinstance(rows, np.ndarray):
             # Members are solved to 1e-5: single precision has enough for unit rows, at half the time.
-            rows = rows.astype(np.float32)
+            rows = rows.astype(np.float32) if rows.dtype == np.float64 else rows
+            if not view.turns and self.representer.outliers is None:  # outliers are single features
+                rows = along_leading_directions(rows)
         return Look(view.name, self.representer.prepare(rows, known=known, hard=evidence.hard, seed=self.seed))
 
 
