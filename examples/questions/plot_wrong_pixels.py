@@ -20,11 +20,10 @@ wrong = rng.random(X.shape) < 0.1
 damaged = np.where(wrong, rng.random(X.shape), X).astype(X.dtype)
 
 # %%
-# 40 people; one pixel in ten is replaced by a random value. The view is that for faces: left to itself, RMSC chooses it
-# by the samples as they are given, wrong pixels and all.
+# 40 people; one pixel in ten is replaced by a random value. The wrong pixels are taken out before the views are judged.
 
-plain = RMSC(40, view="whitened", random_state=0).fit(damaged)
-model = RMSC(40, view="whitened", outliers="auto", random_state=0).fit(damaged)
+plain = RMSC(40, random_state=0).fit(damaged)
+model = RMSC(40, outliers="auto", random_state=0).fit(damaged)
 for name, one in (("as they are", plain), ("outliers='auto'", model)):
     print(f"{name:16} accuracy {clustering_accuracy(y, one.labels_):.2f}")
 
