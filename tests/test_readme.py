@@ -24,6 +24,7 @@ TITLES = {
     "MNIST, 10,000 digits": "mnist-10000",
     "scikit-learn's digits": "digits",
     "COIL20, objects": "coil20",
+    "COIL100, objects": "coil100",
     "Palm prints": "palm",
     "TOX-171, genes": "tox171",
     "iris": "iris",
