@@ -142,12 +142,13 @@ def test_members_auto_depends_on_sparsity(digits):
 
 def test_dense_and_sparse_members_agree(digits):
     """Their rules for λ differ (the first step, and the end on candidates), so a few samples may fall otherwise."""
-    X = digits[0]
-    dense, sparse = (
-        RMSC(10, members=3, solver=solver, n_candidates=299, random_state=0, view="plain").fit(X)
-        for solver in ("dense", "sparse")
-    )
-    assert adjusted_rand_score(dense.labels_, sparse.labels_) > 0.85
+    common = {"members": 3, "n_candidates": 299, "view": "plain"}
+    agreed = []
+    for seed in range(3):  # of 300 digits one seed may split a cluster that the other solver does not
+        models = [RMSC(10, solver=solver, random_state=seed, **common) for solver in ("dense", "sparse")]
+        agreed.append(adjusted_rand_score(*(model.fit_predict(digits[0]) for model in models)))
+    assert np.mean(agreed) > 0.85
+    assert min(agreed) > 0.8
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -167,23 +167,31 @@ def test_the_closed_form_of_a_table_must_score_as_well_as_the_best_way(monkeypat
         family=SimpleNamespace(name="near", views=["v"]),
         agreement=0.5,
         score=0.4,
+        labels=np.zeros(30, int),
+        votes_made=lambda: ["vote"],
         record=lambda taken, _: {"way": "near", "taken": taken},
     )
     monkeypatch.setattr(module, "clearest_cuts", lambda *_, **__: (None, [Rank(6, 2.5, None, None)]))
     monkeypatch.setattr(RMSC, "_closed_form", lambda *_: closed)
     monkeypatch.setattr(RMSC, "_judge", lambda *_: [way])
     monkeypatch.setattr(RMSC, "_score", lambda *_: score)
-    monkeypatch.setattr(RMSC, "_vote", lambda self, task, views, taken, records: (views, taken, records))  # noqa: ARG005
+    voted = []
+
+    def vote(_, __, views, taken, records):
+        voted.append((views, taken))
+        return module.Fit(None, None, None, None, records)
+
+    monkeypatch.setattr(RMSC, "_vote", vote)
     found = model_of()._cluster_into(task_of(np.random.default_rng(0).normal(size=(30, 5))), None)
     if wins:
         assert found.choices == [{"way": "low-rank", "taken": True}, {"way": "near", "taken": False}]
+        assert (found.other_votes, voted) == ([["vote"]], [])
     else:
-        views, taken, records = found
-        assert (views, taken) == (["v"], way)
-        assert records == [
+        assert found.choices == [
             {"way": "near", "taken": True},
             {"way": "low-rank", "views": ["low-rank"], "gap": 2.5, "taken": False},
         ]
+        assert (found.other_votes, voted) == ([], [(["v"], way)])
 
 
 def test_the_score_of_the_closed_form_is_on_the_samples_that_were_judged():

@@ -95,14 +95,14 @@ def test_every_sample_is_a_point_up_to_a_limit_and_few_axes_are_kept_of_many(mon
     rng = np.random.default_rng(0)
     labels = np.arange(20) % 2
     run = Run("run", labels, csr_array((20, 20)), rng.normal(size=(20, 8)), np.ones(20))
-    found = _points(run, labels)
+    found = _points(run)
     assert (found["axes"], found["samples"]) == (6, None)
     monkeypatch.setattr(module, "MAX_AXES_VALUES", 60)
-    assert _points(run, labels)["axes"] == 3
+    assert _points(run)["axes"] == 3
     monkeypatch.setattr(module, "MAX_AXES_VALUES", 20)
-    assert _points(run, labels)["axes"] == 2
+    assert _points(run)["axes"] == 2
     monkeypatch.setattr(module, "MAX_POINTS", 20)
-    assert _points(run, labels)["samples"] is None
+    assert _points(run)["samples"] is None
     monkeypatch.setattr(module, "MAX_POINTS", 5)
-    chosen = np.frombuffer(base64.b64decode(_points(run, labels)["samples"]), dtype="<u4")
+    chosen = np.frombuffer(base64.b64decode(_points(run)["samples"]), dtype="<u4")
     np.testing.assert_array_equal(chosen, [0, 4, 9, 14, 19])
