@@ -179,6 +179,3 @@ class AutoencoderEDSC(EDSC):
         codes = unit_rows(trained.codes) if self.normalize_codes else trained.codes
         found = represent_edsc(codes, self._edsc_settings())
         return Representation(found.matrix, n_iter=len(trained.losses), objective=np.array(trained.losses))
-
-    def _most_steps(self) -> int:
-        return self.max_epochs

@@ -37,6 +37,7 @@ class BaselineClusterer(SelfExpressiveClusterer):
     n_links: int
     # What only some methods have as parameters; these values leave the step out.
     max_iter: int = 1
+    max_epochs: int = 0
     affinity_power: float = 4.0
     threshold: float = 1.0
 
@@ -72,7 +73,8 @@ class BaselineClusterer(SelfExpressiveClusterer):
 
     def _represent(self, rows: FloatArray, seed: int) -> SolverResult:
         started = time.perf_counter()
-        with iterations_told(events_for(self.verbose), type(self).__name__, self._most_steps()) as progress:
+        most = self.max_epochs or self.max_iter
+        with iterations_told(events_for(self.verbose), type(self).__name__, most) as progress:
             found = self._solve(rows, Work(seed, thread_count(self.n_jobs), progress))
         return found.as_solver_result(time.perf_counter() - started)
 
@@ -87,10 +89,6 @@ class BaselineClusterer(SelfExpressiveClusterer):
             power=self.affinity_power,
             threshold=self.threshold,
         )
-
-    def _most_steps(self) -> int:
-        """How many steps a progress bar may expect."""
-        return self.max_iter
 
     def _affinity_rank(self) -> int | None:
         """How many directions `affinity="shape-interaction"` keeps; None: those above 1e-4 of the first."""
