@@ -82,7 +82,7 @@ def _side_by_side(runs: Sequence[Run], first: tuple[object, ...]) -> Table:
     return Table("Comparison", ("method", *keys, "seconds"), (first, *rows), notes, (None, 3, 3, 3, 2))
 
 
-def _three(value: Any) -> str:
+def _three(value: object) -> str:
     return "–" if value is None else f"{value:.3f}"
 
 
