@@ -71,6 +71,26 @@ def test_data_lost_with_all_workers_are_sent_again(client: Any) -> None:
     assert engine.bytes_sent >= 2 * VALUES.nbytes
 
 
+def test_data_are_sent_again_where_a_worker_dies_while_they_arrive(client: Any, monkeypatch: Any) -> None:
+    from distributed.comm.core import CommClosedError
+
+    whole, lost = type(client).scatter, []
+
+    def scatter(self: Any, *data: Any, **how: Any) -> Any:
+        if len(lost) < broken:
+            lost.append(1)
+            raise CommClosedError("in <TCP (closed)>: Stream is closed")
+        return whole(self, *data, **how)
+
+    monkeypatch.setattr(type(client), "scatter", scatter)
+    broken = 2
+    assert list(DaskEngine(client).run(slow_total, Numbers(VALUES), BLOCKS)) == EXPECTED
+    assert len(lost) == 2
+    broken = 100
+    with pytest.raises(ClusterLostError, match="whenever data were sent"):
+        list(DaskEngine(client).run(slow_total, Numbers(VALUES), BLOCKS))
+
+
 def test_without_workers_there_is_an_error_soon() -> None:
     import distributed
 

@@ -163,10 +163,23 @@ class DaskEngine:
         known = self._futures.get(id(array))
         if known is not None and known[0]() is array and known[1].status == "finished":
             return known[1]
-        future: Future = self.client.scatter([array], broadcast=True, hash=False)[0]
+        future = self._scattered(array)
         self.bytes_sent += array.nbytes
         key = id(array)
         self._futures[key] = (weakref.ref(array, lambda _: self._futures.pop(key, None)), future)
+        return future
+
+    def _scattered(self, array: Array) -> Future:
+        """The array on every worker. A worker may die while it is sent: then it is sent to those that are left."""
+        for attempt in range(1, _MOST_ATTEMPTS + 1):
+            try:
+                future: Future = self.client.scatter([array], broadcast=True, hash=False)[0]
+            except OSError as error:  # a closed connection among them
+                if attempt == _MOST_ATTEMPTS:
+                    raise ClusterLostError("workers were lost whenever data were sent to them.") from error
+                self._wait_for_workers()
+            else:
+                break
         return future
 
 
