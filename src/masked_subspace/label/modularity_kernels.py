@@ -95,7 +95,7 @@ def _move(indptr, indices, data, degree, price, order, community):  # type: igno
     for i in range(n):
         tot[community[i]] += degree[i]
     weight = np.zeros(n)
-    near = np.empty(n, np.int32)
+    near = np.empty(n + 1, np.int32)
     queue = np.empty(n, np.int32)
     waiting = np.empty(n, np.bool_)
     for i in range(n):
@@ -113,9 +113,8 @@ def _move(indptr, indices, data, degree, price, order, community):  # type: igno
             if j == i:
                 continue
             c = community[j]
-            if weight[c] == 0:
-                near[found] = c
-                found += 1
+            near[found] = c  # kept if new: half of all branches here would be guessed wrong
+            found += weight[c] == 0
             weight[c] += data[e]
         tot[own] -= degree[i]
         best = own
@@ -134,10 +133,11 @@ def _move(indptr, indices, data, degree, price, order, community):  # type: igno
             moved = True
             for e in range(indptr[i], indptr[i + 1]):
                 j = indices[e]
-                if not waiting[j] and community[j] != best:
-                    waiting[j] = True
-                    queue[(head + length) % n] = j
-                    length += 1
+                asked = (not waiting[j]) & (community[j] != best)
+                end = head + length
+                queue[end if end < n else end - n] = j  # the place of i is free, so nobody is lost
+                waiting[j] |= asked
+                length += asked
     return moved
 
 
