@@ -71,7 +71,7 @@ def test_votes_are_cut_from_five_starts(monkeypatch):
         labeler, "cluster_rows", lambda rows, *of: asked.append(of) or (np.arange(len(rows)) % 2).astype(np.int32)
     )
     W = csr_array(np.kron(np.eye(2), np.ones((5, 5))) - np.eye(10))
-    labels_of_cuts(W, [("spectral", 2)], 2, Evidence(np.eye(10)), 3, RESTARTS_OF_A_VOTE)
+    labels_of_cuts(W, [Cut("spectral")], 2, 2, Evidence(np.eye(10)), 3, RESTARTS_OF_A_VOTE)
     assert asked == [(2, 3, 5, 1)]
     assert RESTARTS_OF_A_RANK == 10
 

@@ -177,3 +177,35 @@ def test_many_cuts_are_the_single_ones_and_find_each_resolution_once(monkeypatch
     )
     np.testing.assert_array_equal(cuts.cut(4), expected[1])
     assert len(cuts._found) == found
+
+
+@pytest.mark.parametrize(("slack", "steps", "count"), [(0, 4, 20), (1, 3, 21), (3, 2, 23)])
+def test_a_search_with_slack_ends_at_the_first_number_within_it(slack, steps, count):
+    asked = []
+
+    def communities(resolution):
+        asked.append(resolution)
+        return np.arange(60) % [10, 23, 21, 20][len(asked) - 1]
+
+    found, resolution = _search(communities, np.ones(60, dtype=np.int64), 20, 1.0, None, slack=slack)
+    assert (len(asked), len(np.unique(found))) == (steps, count)
+    assert resolution == asked[-1]
+
+
+def test_a_finer_cut_has_about_as_many_parts_as_asked_and_merges_or_splits_none(monkeypatch):
+    """Twenty and a tenth: 22 parts are taken as they were found, 23 are not, and who is in none follows its links."""
+    n = 230
+    ring = csr_array((np.ones(2 * n), (np.r_[:n, :n], np.r_[np.roll(np.arange(n), 1), np.roll(np.arange(n), -1)])))
+    numbers = iter([23, 22])
+    made = {}
+
+    def find(_, resolution, order):
+        made[resolution] = (np.arange(n) * next(numbers) // n).astype(np.int32)
+        made[resolution][-1] = 22  # alone, and so no large community
+        return made[resolution]
+
+    monkeypatch.setattr("masked_subspace.label.modularity.find_communities", find)
+    labels = ManyCuts(ring, 0).cut_about(20)
+    assert len(made) == 2
+    assert sorted(np.unique(labels)) == list(range(22))
+    assert labels[-1] in (labels[0], labels[-2])

@@ -199,21 +199,26 @@ class Cut:
 
 def labels_of_cuts(
     W: csr_array,
-    cuts: Sequence[tuple[str, int]],
+    cuts: Sequence[Cut],
+    n_clusters: int,
     n_components: Components,
     evidence: Evidence,
     seed: int,
     n_init: int | None = None,
 ) -> list[IntArray]:
-    """Labels of one graph by several cuts, each (which cut, how many parts), as `label_graph` gives them without known
-    pairs. The graph is put in order once, and the cuts by modularity share their communities."""
+    """Labels of one graph by several cuts, as `label_graph` gives them without known pairs, but that finer cuts by
+    modularity have about as many parts as they should. The graph is put in order once, and these cuts share their
+    communities."""
     order = evidence.order
     ordered = in_order(W, order)
     communities = ManyCuts(ordered, seed)
     found = []
-    for cut, parts in cuts:
-        kind = cut_for(cut, W.shape[0])
-        if kind in GRAPH_CUTS:
+    for cut in cuts:
+        kind, parts = cut_for(cut.kind, W.shape[0]), cut.parts(n_clusters, W.shape[0])
+        if kind == "modularity" and parts > n_clusters:
+            about = communities.cut_about(parts)
+            labels = _placed(put_back(about, order), int(about.max()) + 1, evidence, seed)
+        elif kind in GRAPH_CUTS:
             cut_into = communities.cut(parts) if kind == "modularity" else GRAPH_CUTS[kind](ordered, parts, seed)
             labels = _placed(put_back(cut_into, order), parts, evidence, seed)
         else:

@@ -22,6 +22,8 @@ _LOWEST, _HIGHEST, _STEPS = 1e-3, 1e3, 16
 # Steps of ln γ: the longest into the unknown, and the grid that searches for other K share as long as they can.
 _LEAP, _GRID = np.log(6.0), np.log(2.0) / 8
 _LARGE_SHARE = 0.1
+# How far a cut into more than K parts, which only votes, may be from the number asked for.
+_SLACK = 0.1
 _SPLITS = 8
 
 
@@ -46,6 +48,13 @@ class ManyCuts:
         """Clusters 0 … K − 1; −1 for samples without a path to any of them."""
         ones = np.ones(self.W.shape[0], dtype=np.int64)
         return _cut(self.W, ones, n_clusters, self.order, self.communities, self.halvings)[0]
+
+    def cut_about(self, n_clusters: int) -> IndexArray:
+        """Large communities, within a tenth of so many if a search finds that: enough for a vote on fewer clusters."""
+        ones = np.ones(self.W.shape[0], dtype=np.int64)
+        least = _least(ones, n_clusters)
+        found, _ = _search(self.communities, ones, n_clusters, least, self.halvings, slack=round(_SLACK * n_clusters))
+        return _attached(self.W, _large_only(found, ones, least))
 
 
 def modularity_cut(W: csr_array, n_clusters: int, seed: int) -> IndexArray:
@@ -75,7 +84,7 @@ def _cut(
 ) -> tuple[IndexArray, float]:
     if n_clusters == 1:
         return np.zeros(W.shape[0], dtype=np.int32), 1.0
-    least = max(1.0, _LARGE_SHARE * int(sizes.sum()) / n_clusters)
+    least = _least(sizes, n_clusters)
     found, resolution = _search(communities, sizes, n_clusters, least, halvings)
     labels = _large_only(found, sizes, least)
     labels = _merged(W, labels, n_clusters, resolution)
@@ -83,10 +92,22 @@ def _cut(
     return _attached(W, labels), resolution
 
 
+def _least(sizes: IntArray, n_clusters: int) -> float:
+    """Samples that a large community has."""
+    return max(1.0, _LARGE_SHARE * int(sizes.sum()) / n_clusters)
+
+
 def _search(
-    communities: Callable[[float], IntArray], sizes: IntArray, n_clusters: int, least: float, halvings: int | None
+    communities: Callable[[float], IntArray],
+    sizes: IntArray,
+    n_clusters: int,
+    least: float,
+    halvings: int | None,
+    *,
+    slack: int = 0,
 ) -> tuple[IntArray, float]:
-    """The partition whose number of large communities is nearest to K, and its resolution."""
+    """The partition whose number of large communities is nearest to K, or the first within `slack` of it, and its
+    resolution."""
     low, high = _LOWEST, _HIGHEST
     fewer, more = None, None  # how many communities there are at these ends, once it is known
     best, best_miss, best_resolution = None, np.inf, 1.0
@@ -96,7 +117,7 @@ def _search(
         count = int((np.bincount(found, sizes) >= least).sum())
         if abs(count - n_clusters) < best_miss:
             best, best_miss, best_resolution = found, abs(count - n_clusters), resolution
-        if count == n_clusters:
+        if abs(count - n_clusters) <= slack:
             break
         if count < n_clusters:
             low, fewer = resolution, count

@@ -325,8 +325,8 @@ class Ensemble:
         recipe, alone = self.recipe, replace(self.evidence, n_threads=1, known=None)
 
         def labels_of(graph: csr_array) -> list[IntArray]:
-            parts = [(cut.kind, cut.parts(recipe.n_clusters, graph.shape[0])) for cut in cuts]
-            return labels_of_cuts(graph, parts, recipe.n_components, alone, recipe.seed, RESTARTS_OF_A_VOTE)
+            K, components = recipe.n_clusters, recipe.n_components
+            return labels_of_cuts(graph, cuts, K, components, alone, recipe.seed, RESTARTS_OF_A_VOTE)
 
         with ordered_map(self.evidence.n_threads) as apply:
             found = apply(labels_of, distinct)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from masked_subspace.represent.model import AdmmSettings
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
 from masked_subspace.represent.neighbors.search import nearest_in
+from masked_subspace.represent.sparse.solve import represent_over
 
 
 @pytest.fixture(scope="module")
@@ -72,3 +74,33 @@ def test_long_rows_are_compared_by_directions_that_hold_their_energy(dictionary)
     found, exact = listed.nearest(rows, 10), nearest_in(wide, rows, 10)
     assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found, exact, strict=True)]) > 0.9
     assert ListedRows.of(rng.normal(size=(3000, 300))).directions is None
+
+
+def test_new_rows_are_rebuilt_along_the_directions_of_the_lists(dictionary):
+    """The codes are those of rows and dictionary turned into these directions, whatever the other features hold."""
+    rng = np.random.default_rng(3)
+    wide = (dictionary @ rng.normal(size=(12, 300))).astype(np.float32)
+    wide += 0.02 * rng.normal(size=wide.shape).astype(np.float32)
+    wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+    listed, rows = ListedRows.of(wide), wide[:40] + np.float32(0.01)
+    settings = AdmmSettings(1e-3, penalty=0.3, penalty_growth=1.5)
+    codes = represent_over(wide, rows, settings, n_candidates=20, listed=listed)
+    turned = represent_over(
+        wide @ listed.directions, rows @ listed.directions, settings, n_candidates=20, listed=_Found(listed, rows)
+    )
+    assert codes.shape == (40, len(wide))
+    np.testing.assert_allclose(codes.toarray(), turned.toarray(), atol=1e-5)
+    assert abs(codes - represent_over(wide, rows, settings, n_candidates=20)).max() > 1e-4
+
+
+class _Found:
+    """Rows that were looked up before they were turned."""
+
+    def __init__(self, listed, rows):
+        self.listed, self.rows, self.residents = listed, rows, listed.residents
+
+    def nearest(self, _, m, *, n_threads):
+        return self.listed.nearest(self.rows, m, n_threads=n_threads)
+
+    def along(self, rows):
+        return rows

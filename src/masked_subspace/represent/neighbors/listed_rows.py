@@ -45,11 +45,14 @@ class ListedRows:
         home = nearest_in(centres, rows, 1, n_threads=n_threads)[:, 0]
         return cls(centres, Residents.of(rows, home, len(centres)), directions)
 
+    def along(self, new_rows: Array) -> Array:
+        """New rows by the directions in which the listed ones are kept."""
+        return new_rows if self.directions is None else _along(new_rows, self.directions)
+
     def nearest(self, new_rows: Array, m: int, *, n_threads: int = 1) -> IndexArray:
         """About the m rows with the largest |cosine| to each new row, nearest first."""
         rows = self.residents.X
-        if self.directions is not None:
-            new_rows = _along(new_rows, self.directions)
+        new_rows = self.along(new_rows)
         n_probes = list_numbers(int(rows.shape[0]), m, n_probes=_PROBES)[1]
         probes = nearest_in(self.centres, new_rows, n_probes, n_threads=n_threads)
         # New rows of one list after the other: those at work at one time look into the same lists.
