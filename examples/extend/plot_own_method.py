@@ -45,7 +45,7 @@ written = (folder / "my_methods.py").write_text(SOURCE)
 # the folder of that file. Three of the library's methods stand beside it, with their defaults.
 
 command = [Path(sys.executable).with_name("masked-subspace"), "reproduce", "table2", "--dataset", "orl"]
-for method in ("my_methods:WhitenedMeans", "bmsc", "gmsc", "ensc"):
+for method in ("my_methods:WhitenedMeans", "bmsc", "gmsc", "knn"):
     command += ["--method", method]
 command += ["--setting", "auto", "--trials", "3", "--out", "tables", "--quiet"]
 paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
