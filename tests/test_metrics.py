@@ -48,6 +48,15 @@ def test_unequal_numbers_of_labels():
     assert clustering_accuracy([0, 1, 2, 3], [0, 0, 0, 0]) == 0.25
 
 
+def test_clusters_without_a_partner_get_negative_names_one_each():
+    matched = match_labels([5, 5, 5, 5, 9, 9], [0, 0, 0, 1, 2, 3])
+    assert matched.tolist()[:3] == [5, 5, 5]
+    assert sorted(matched[4:] == 9) == [False, True]
+    alone = [matched[3], matched[4:][matched[4:] != 9][0]]
+    assert max(alone) < 0
+    assert alone[0] != alone[1]
+
+
 def test_high_bca_with_low_accuracy_as_in_the_papers_first_figure():
     """Ten classes, half of each spread over the others: about half right by class, far more by pair."""
     true = np.repeat(np.arange(10), 100)

@@ -37,3 +37,17 @@ def test_zero_where_nobody_knows(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_resource)
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: (_ for _ in ()).throw(OSError("no /proc here")))
     assert peak_bytes() == 0
+
+
+def test_bytes_are_1024_of_the_kilobytes_that_the_system_names(monkeypatch):
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "VmPeak:\t9 kB\nVmHWM:\t     7 kB\n")
+    assert peak_bytes() == 7 * 1024
+
+
+@pytest.mark.parametrize(("platform", "unit"), [("linux", 1024), ("darwin", 1)])
+def test_without_proc_the_peak_is_in_the_unit_of_the_platform(monkeypatch, platform, unit):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: (_ for _ in ()).throw(OSError("no /proc here")))
+    monkeypatch.setattr(resource, "getrusage", lambda _: type("Usage", (), {"ru_maxrss": 5}))
+    monkeypatch.setattr(sys, "platform", platform)
+    assert peak_bytes() == 5 * unit

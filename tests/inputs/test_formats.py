@@ -31,6 +31,7 @@ def test_what_save_npz_writes_is_read_as_sparse(tmp_path, form):
     "lie",
     [
         {"indices": np.array([0, 90])}, {"indptr": np.array([0, 5, 1])}, {"shape": np.array([2, -3])},
+        {"shape": np.array([-2, 3])},
         {"shape": np.array([2.5, 3])}, {"shape": np.array([10**15, 10**15])}, {"format": np.array("xyz")},
         {"data": np.array(["a", "b"])}, {"indices": np.array([0.5, 1.0])},
     ],
@@ -108,6 +109,9 @@ def test_matlab_with_samples_as_rows_or_columns(tmp_path, compressed):
         assert np.array_equal(samples.X, X)
         assert samples.class_names == ("1", "2", "3")
     assert any("not used of the file: extra" in note for note in samples.notes)
+    assert any("its columns are the samples: 'y' has 9 values" in note for note in samples.notes)
+    savemat(tmp_path / "d.mat", {"X": X}, do_compression=compressed)
+    assert np.array_equal(read_samples(tmp_path / "d.mat").X, X)
     savemat(tmp_path / "c.mat", {"one": X, "two": X})
     with pytest.raises(InputError, match="name the matrix X"):
         read_samples(tmp_path / "c.mat")

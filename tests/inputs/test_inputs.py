@@ -11,7 +11,7 @@ import pytest
 
 from masked_subspace.inputs import InputError, Samples, read_pairs, read_samples
 from masked_subspace.inputs.adjust import without_missing
-from masked_subspace.inputs.text import cell_text, clean_text
+from masked_subspace.inputs.text import cell_text, clean_text, listed, shortened
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((6, 3))
@@ -295,3 +295,10 @@ def test_an_empty_column_cannot_be_filled_in_and_an_empty_row_can(impute):
     X[:, 1] = np.nan
     with pytest.raises(InputError, match="column 1 has no value at all"):
         without_missing(Samples(X), "a.csv", impute=impute)
+
+
+def test_names_of_more_than_sixty_characters_are_cut_with_a_sign():
+    assert shortened("x" * 60) == "x" * 60
+    assert shortened("x" * 61) == "x" * 59 + "…"
+    assert listed(["x" * 60, "y" * 61]) == "x" * 60 + ", " + "y" * 59 + "…"
+    assert listed(list("abcdef")) == "a, b, c, d, e and 1 more"

@@ -24,7 +24,14 @@ from masked_subspace.label.kmeans import (
     cluster_rows,
     named_by_anchors,
 )
-from masked_subspace.label.labeler import Evidence, _split_by_rows, attach_to_nearest, graph_with_pairs, label_graph
+from masked_subspace.label.labeler import (
+    Evidence,
+    _split_by_rows,
+    attach_to_nearest,
+    graph_with_pairs,
+    label_graph,
+    labels_of_cuts,
+)
 from masked_subspace.masks.pairs import KnownPairs
 
 
@@ -223,3 +230,22 @@ def test_the_largest_cluster_is_halved_by_its_rows():
     assert (found[:6] == 0).all()
     assert len(np.unique(found[6:10])) == len(np.unique(found[10:])) == 1
     assert set(found[6:]) == {1, 2}
+
+
+def test_several_cuts_of_one_graph_are_those_that_are_made_one_by_one():
+    """Of a ring with chords no two cuts are alike, so that none can stand for another."""
+    rng = np.random.default_rng(0)
+    n = 60
+    W = np.zeros((n, n))
+    W[np.arange(n), (np.arange(n) + 1) % n] = 1
+    W += (rng.random((n, n)) < 0.05) * rng.random((n, n))
+    graph = csr_array(np.triu(W + W.T, 1) + np.triu(W + W.T, 1).T)
+    evidence = Evidence(rng.random((n, 3)), None, False, 1)
+    cuts = [("modularity", 4), ("spectral", 4), ("spectral", 7), ("modularity", 7)]
+    found = labels_of_cuts(graph, cuts, "auto", evidence, 3)
+    for labels, (cut, parts) in zip(found, cuts, strict=True):
+        alone = label_graph(graph, parts, "auto", evidence, 3, cut=cut).labels
+        assert labels.max() + 1 == parts
+        np.testing.assert_array_equal(labels, alone)
+    assert not np.array_equal(found[0], found[1])
+    assert not np.array_equal(found[2], found[3])

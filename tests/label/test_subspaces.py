@@ -66,6 +66,18 @@ def test_distances_are_those_of_the_projection():
     assert (distances_to(drawn.data, found).argmin(axis=1) == drawn.target).mean() > 0.95
 
 
+def test_distances_of_sparse_samples_are_those_of_arrays_and_nobody_is_near_an_empty_cluster():
+    rng = np.random.default_rng(0)
+    X = rng.random((24, 9)) * (rng.random((24, 9)) < 0.5) + 1e-3
+    labels = np.repeat([0, 2], 12)
+    dense = distances_to(X, subspaces_of(X, labels, 3))
+    samples = SparseSamples.of(csr_array(X))
+    sparse = distances_to(samples, subspaces_of(samples, labels, 3))
+    np.testing.assert_allclose(sparse[:, [0, 2]], dense[:, [0, 2]], atol=1e-9)
+    assert np.isinf(sparse[:, 1]).all()
+    assert np.isinf(dense[:, 1]).all()
+
+
 def test_white_noise_has_no_signal_and_one_strong_direction_is_found():
     rng = np.random.default_rng(0)
     for n, d in ((50, 200), (400, 30)):

@@ -86,6 +86,14 @@ def test_bad_arrays_are_refused_by_name(array, message):
         ArrayMask(array)
 
 
+@pytest.mark.parametrize("price", [np.nan, -1.0])
+def test_the_first_bad_price_is_named_by_its_place(price):
+    array = np.ones((3, 3))
+    array[1, 2] = array[2, 1] = price
+    with pytest.raises(ValueError, match=rf"soft_mask\[1, 2\] is {price}"):
+        ArrayMask(array)
+
+
 def test_bad_labels_and_strengths_are_refused():
     with pytest.raises(ValueError, match="labels has 2 dimensions"):
         LabelMask(np.zeros((2, 2)))

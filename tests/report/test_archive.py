@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from masked_subspace._common.files import FileError
-from masked_subspace.report.archive import labels_csv, load_run, save_run, to_json
+from masked_subspace.report import archive
+from masked_subspace.report.archive import _check_agreement, labels_csv, load_run, save_run, to_json
 
 from .conftest import HOSTILE
 
@@ -42,6 +43,48 @@ def test_names_survive_in_labels_csv(content):
     assert rows[7]["sample"] == HOSTILE
     assert [int(row["cluster"]) for row in rows] == content.runs[0].labels.tolist()
     assert rows[2]["class"] == HOSTILE or content.target[2] != 2
+
+
+def test_classes_are_written_by_name_or_by_number(content):
+    named = list(csv.DictReader(io.StringIO(labels_csv(content), newline="")))
+    numbered = list(csv.DictReader(io.StringIO(labels_csv(replace(content, class_names=None)), newline="")))
+    for row, code in enumerate(content.target.tolist()):
+        assert numbered[row]["class"] == str(code)
+        assert named[row]["class"] == content.class_names[code]
+
+
+@pytest.mark.parametrize(("spare", "kept"), [(0, True), (-1, False)])
+def test_images_above_the_limit_are_not_stored(content, tmp_path, monkeypatch, spare, kept):
+    one = replace(content, runs=content.runs[:1], tables=(), figures=())
+    monkeypatch.setattr(archive, "_LARGEST_IMAGES", one.images.nbytes + spare)
+    save_run(tmp_path, one, result_for(one))
+    back = load_run(tmp_path)
+    assert (back.images is not None) == kept
+    assert back.names == one.names
+
+
+def test_every_part_of_a_run_speaks_of_the_same_samples(content):
+    one = replace(content, runs=content.runs[1:])
+    _check_agreement(one)
+    run = one.runs[0]
+    small = run.affinity[:5][:, :5]
+    of_rounds = (*run.rounds[:-1], replace(run.rounds[-1], affinity=small))
+    wrong = {
+        "embedding": replace(one, runs=(replace(run, embedding=run.embedding[:5]),)),
+        "certainty": replace(one, runs=(replace(run, certainty=run.certainty[:5]),)),
+        "names": replace(one, names=one.names[:5]),
+        "target": replace(one, target=one.target[:5]),
+        "images": replace(one, images=one.images[:5]),
+        "affinity": replace(one, runs=(replace(run, affinity=small),)),
+        "affinity and": replace(one, runs=(replace(run, rounds=of_rounds),)),
+    }
+    for part, content_of in wrong.items():
+        with pytest.raises(ValueError, match=f"^{part}.* and labels|^{part} labels"):
+            _check_agreement(content_of)
+    broken = run.affinity.copy()
+    broken.data[0] = np.inf
+    with pytest.raises(ValueError, match="no numbers"):
+        _check_agreement(replace(one, runs=(replace(run, affinity=broken),)))
 
 
 def test_a_folder_without_a_run_is_refused_by_name(tmp_path):

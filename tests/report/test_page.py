@@ -74,6 +74,7 @@ def test_a_report_of_tables_alone_can_be_written(content, tmp_path):
 def test_json_cannot_close_its_script():
     text = script_safe_json({"a": "</script><!--", "b": "&\u2028"})
     assert not set("<>&\u2028") & set(text)
+    assert script_safe_json("é").isascii()
     assert json.loads(text) == {"a": "</script><!--", "b": "&\u2028"}
 
 
