@@ -61,7 +61,8 @@ class Mixture:
 
     def labels(self, rows: FloatArray) -> IntArray:
         """The most probable component of each row."""
-        return self.log_joint(rows.astype(np.float64, copy=False)).argmax(axis=1).astype(np.int32)
+        labels: IntArray = self.log_joint(rows.astype(np.float64, copy=False)).argmax(axis=1).astype(np.int32)
+        return labels
 
 
 def likeliest_mixture(
