@@ -183,6 +183,24 @@ def test_what_members_agree_on_by_halves_is_believed_less():
     assert found.sum(axis=1) == pytest.approx(1)
 
 
+def test_new_samples_are_trusted_less_by_votes_that_agree_easily():
+    """Where graphs of distances were taken o counts as o²; memberships of the samples of the fit stay as they are."""
+    assert doubted(np.array([[0.6, 0.4]]), np.array([0]), 2.0)[0, 0] == pytest.approx(0.6 * 0.6 + 0.4 / 2)
+    wine = load_wine().data
+    X = (wine - wine.mean(axis=0)) / wine.std(axis=0)
+    model = RMSC(3, random_state=0).fit(X)
+    assert next(record["way"] for record in model.choices_ if record["taken"]) == "near"
+    votes = with_own_first(shares_of_votes(model.labels_, model.member_labels_, 3), model.labels_)
+    own = (np.arange(len(X)), model.labels_)
+    assert model._own_share == pytest.approx(doubted(votes, model.labels_, 2.0)[own].mean())
+    assert model._own_share < doubted(votes, model.labels_)[own].mean()
+    several = RMSC(10, random_state=0).fit(load_digits().data[:300])
+    assert next(record["way"] for record in several.choices_ if record["taken"]) == "plain"
+    votes = with_own_first(shares_of_votes(several.labels_, several.member_labels_, 10), several.labels_)
+    own = (np.arange(300), several.labels_)
+    assert several._own_share == pytest.approx(doubted(votes, several.labels_)[own].mean())
+
+
 def test_members_of_one_fit_err_together_but_ranks_of_the_closed_form_do_not():
     several = RMSC(10, view="plain", random_state=0).fit(load_digits().data[:300])
     asked = with_own_first(shares_of_votes(several.labels_, several.member_labels_, 10), several.labels_)

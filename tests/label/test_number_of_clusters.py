@@ -10,12 +10,10 @@ from sklearn.metrics import adjusted_mutual_info_score
 from masked_subspace.label.labeler import bounds_of
 from masked_subspace.label.modularity import ManyCuts, modularity_cut
 from masked_subspace.label.number_of_clusters import (
-    _between_neighbours,
     _candidates,
     _coarsest,
     _Family,
     _favourites,
-    _first_numbers,
     _hopeful,
     _leading,
     _nearly_best,
@@ -23,6 +21,7 @@ from masked_subspace.label.number_of_clusters import (
     number_of_clusters,
     part_of_links,
 )
+from masked_subspace.label.numbers_tried import between_neighbours, every_fourth, first_numbers, promising
 from masked_subspace.label.shared_information import SharedInformation
 
 
@@ -134,23 +133,34 @@ def test_part_of_links_is_symmetric_and_keeps_the_strongest():
 
 
 def test_numbers_that_are_tried():
-    assert _first_numbers(2, 9) == list(range(2, 10))
-    tried = _first_numbers(2, 200)
+    assert first_numbers(2, 9) == list(range(2, 10))
+    tried = first_numbers(2, 200)
     assert tried[:20] == list(range(2, 22))
     assert tried[-1] == 200
     assert max(np.diff(tried[20:]) / tried[20:-1]) < 0.15
-    assert _first_numbers(30, 34)[0] == 30
+    assert first_numbers(30, 34)[0] == 30
 
 
 def test_near_the_best_all_numbers_are_tried_or_twenty_of_them():
-    assert _between_neighbours([2, 3, 4], np.array([0.1, 1.0, 0.2])) == []
-    assert _between_neighbours([21, 23, 26, 29], np.array([0.1, 0.2, 1.0, 0.5])) == [24, 25, 27, 28]
+    assert between_neighbours([2, 3, 4], np.array([0.1, 1.0, 0.2]), 0.05) == []
+    assert between_neighbours([21, 23, 26, 29], np.array([0.1, 0.2, 1.0, 0.5]), 0.05) == [24, 25, 27, 28]
     # 21 is as good as 26: what lies between may be better than both.
-    assert _between_neighbours([21, 23, 26, 29], np.array([0.96, 0.9, 1.0, 0.5])) == [22, 24, 25, 27, 28]
-    near = _between_neighbours([91, 102, 115, 128], np.array([0.1, 0.2, 1.0, 0.3]))
+    assert between_neighbours([21, 23, 26, 29], np.array([0.96, 0.9, 1.0, 0.5]), 0.05) == [22, 24, 25, 27, 28]
+    near = between_neighbours([91, 102, 115, 128], np.array([0.1, 0.2, 1.0, 0.3]), 0.05)
     assert len(near) == 20
     assert (near[0], near[-1]) == (103, 127)
     assert np.diff(near).max() <= 2
+
+
+def test_numbers_between_two_poor_ones_are_left_out():
+    tried = list(range(2, 20))
+    assert every_fourth(tried) == [2, 3, 7, 11, 15, 19]
+    one, other = [0.1, 0.2, 1.0, 0.4, 0.1, 0.0], [0.0, 0.1, 0.2, 0.3, 0.4, 1.0]
+    assert promising(tried, [one]) == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 19]
+    # What one family hopes for all try, so that they can be compared.
+    assert promising(tried, [one, other]) == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 17, 18, 19]
+    assert promising(tried, [one, [-0.1] * 6]) == tried  # nothing is half of nothing
+    assert promising([5, 6], [[0.1, 1.0]]) == [5, 6]
 
 
 def test_candidates_differ_and_are_near_the_best():

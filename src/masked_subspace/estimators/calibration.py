@@ -9,7 +9,8 @@ clusters have of the votes in the fit bounds the answer.
 Members see the same samples in related views, so that they err together: their agreement is surer than it is right.
 Where other families of views have voted too, the memberships of training samples are a mean with theirs
 (`shares_beside_others`). Where not, and for what new samples are trusted, a sample on whose cluster the share o of the
-votes agrees is believed as far as o^(γ − 1).
+votes agrees is believed as far as o^(γ − 1). Votes of one view or of distances agree more easily than votes of several
+views: for new samples γ is larger there.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from masked_subspace.estimators.calibration import Remembered, Sharpening
 from masked_subspace.estimators.parameters import PRECOMPUTED
 from masked_subspace.estimators.voting import placed_by
 from masked_subspace.label.agreement import (
+    DOUBT_OF_ONE_VIEW,
     adjusted_rand_index,
     doubted,
     shares_beside_others,
@@ -35,7 +36,7 @@ from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
-from masked_subspace.rounds.judge import gaps_of, strength_of, yardsticks
+from masked_subspace.rounds.judge import OF_CLOUDS, gaps_of, strength_of, yardsticks
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
@@ -212,11 +213,13 @@ class MaskedClusterer(SelfExpressiveClusterer):
             shares = shares_of_votes(labels, last.votes, self.n_clusters_)
         else:
             shares = link_shares(self.affinity_matrix_, labels, self.n_clusters_)
-        memberships = with_own_first(shares, labels)
+        memberships = trusted = with_own_first(shares, labels)
         # Ranks of the closed form are worse than the one that labels: they err by themselves.
         if last.votes and _way_taken(fit) != "low-rank":
+            agree_easily = _way_taken(fit) in OF_CLOUDS
+            trusted = doubted(trusted, labels, DOUBT_OF_ONE_VIEW) if agree_easily else doubted(trusted, labels)
             memberships = doubted(memberships, labels)
-        self._own_share = float(memberships[np.arange(len(labels)), labels].mean())
+        self._own_share = float(trusted[np.arange(len(labels)), labels].mean())
         if last.votes and fit.other_votes:
             shares = shares_beside_others(labels, last.votes, fit.other_votes, self.n_clusters_)
             memberships = with_own_first(shares, labels)

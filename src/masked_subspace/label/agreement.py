@@ -22,6 +22,9 @@ from masked_subspace.label.graph import vectors_to_weigh, weighted
 # γ: of 1, 1.25, 1.5 and 2 the best for new samples of digits, USPS, generated subspaces and MNIST draws other than
 # those reported; fitted samples alone would ask for 1.75 (docs/findings/calibration.md).
 _DOUBT = 1.25
+# γ for new samples where the votes are those of one view, or of distances, which agree more easily than views do: o
+# counts as if a second vote had to say so too.
+DOUBT_OF_ONE_VIEW = 2.0
 # By how much a sample's own cluster leads where another has the same share.
 _LEAD = 1e-9
 # The mean and, as columns, orthonormal directions.
@@ -144,10 +147,10 @@ def with_own_first(shares: FloatArray, labels: IntArray) -> FloatArray:
     return ordered
 
 
-def doubted(memberships: FloatArray, labels: IntArray) -> FloatArray:
+def doubted(memberships: FloatArray, labels: IntArray, doubt: float = _DOUBT) -> FloatArray:
     """Memberships m from the votes of members that err together: t m + (1 − t) / K, t = o^(γ − 1), o the own share."""
     own = memberships[np.arange(len(labels)), labels][:, None]
-    believed = own ** (_DOUBT - 1)
+    believed = own ** (doubt - 1)
     mixed: FloatArray = believed * memberships + (1 - believed) / memberships.shape[1]
     return mixed
 

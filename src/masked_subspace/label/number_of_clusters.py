@@ -44,6 +44,7 @@ from masked_subspace.label.agreement import consensus_embedding, predicted_label
 from masked_subspace.label.graph import in_order, keep_largest, put_back, rows_by_maximum, symmetrize
 from masked_subspace.label.kmeans import cluster_rows
 from masked_subspace.label.modularity import ManyCuts, modularity
+from masked_subspace.label.numbers_tried import between_neighbours, every_fourth, first_numbers, promising
 from masked_subspace.label.separation import CLEAR, Clouds
 from masked_subspace.label.shared_information import SharedInformation, entropy_of
 from masked_subspace.parallel.engine import ordered_map
@@ -68,10 +69,6 @@ _LINKS, _LINK_SHARE = 8, 0.5
 _ROUNDING = 1e-6
 # Pairs of looks that are compared.
 _MOST_PAIRS = 12
-# Every number up to here is tried; above, steps of 12 %, and then at most so many near the best.
-_EVERY_UP_TO, _STEP, _NEAR_THE_BEST = 21, 1.12, 20
-# Of a family that finds nothing again only each fourth of these is tried.
-_SKIPPED = 4
 # Halvings of the range of resolutions: cuts for the score need not be as exact as those that label.
 _HALVINGS = 11
 # Other numbers are named beside the one taken if their score is so near to the best and they differ by this share.
@@ -130,15 +127,16 @@ def number_of_clusters(
     searches = [
         _Family.of(graphs, seed, n_threads, by_distance=place in by_distance) for place, graphs in enumerate(families)
     ]
-    tried = _first_numbers(low, high)
+    tried = first_numbers(low, high)
     of_clouds = [one for place, one in enumerate(searches) if cells is not None and place in cells.families]
     searches = _hopeful(searches, tried)
+    tried = promising(tried, [[one.score(k) for k in every_fourth(tried)] for one in searches])
     for one in searches:
         one.try_all(tried)
     if cells is not None and max(searches, key=lambda one: max(one.score(k) for k in tried)) in of_clouds:
         return _number_of_clouds(_nearly_best(searches, tried), low, high, cells, seed, order)
     lead = _leading(searches, tried)
-    near = _between_neighbours(tried, np.array([lead.score(k) for k in tried]))
+    near = between_neighbours(tried, np.array([lead.score(k) for k in tried]), _FLAT)
     lead.try_all(near)
     numbers = sorted({*tried, *near})
     found = np.array([lead.score(k) for k in numbers])
@@ -196,7 +194,7 @@ def number_of_clear_clouds(
     if order is not None:
         families = [[in_order(links, order) for links in graphs] for graphs in families]
     searches = [_Family.of(graphs, seed, n_threads) for graphs in families]
-    tried = _first_numbers(low, min(high, max(low, 2) + _FIRST_CLOUDS))
+    tried = first_numbers(low, min(high, max(low, 2) + _FIRST_CLOUDS))
     for one in searches:
         one.try_all(tried)
     found = _number_of_clouds(_nearly_best(searches, tried), low, high, cells, seed, order)
@@ -247,25 +245,6 @@ def _apart_if_as_good(score: FloatArray, excess: FloatArray) -> int:
     return int(apart[score[apart].argmax()])
 
 
-def _first_numbers(low: int, high: int) -> list[int]:
-    """Every number up to 21, or of a short range, then in steps of 12 %."""
-    numbers = set(range(low, min(high, max(low, _EVERY_UP_TO)) + 1)) | {low, high}
-    value = float(max(low, _EVERY_UP_TO))
-    while value < high:
-        numbers.add(int(value))
-        value = max(value + 1, value * _STEP)
-    return sorted(numbers - {1} if high > 1 else numbers)
-
-
-def _between_neighbours(tried: Sequence[int], score: FloatArray) -> list[int]:
-    """Numbers between the neighbours of those that are as good as the best: all, or so many of them evenly."""
-    good = np.flatnonzero(score >= score.max() - _FLAT * abs(score.max()))
-    ends = [(tried[max(0, place - 1)], tried[min(place + 1, len(tried) - 1)]) for place in good.tolist()]
-    new = sorted({k for below, above in ends for k in range(below, above)} - set(tried))
-    even = np.linspace(0, len(new) - 1, min(len(new), _NEAR_THE_BEST)).round().astype(int)
-    return [new[place] for place in even.tolist()]
-
-
 def _nearly_best(searches: Sequence[_Family], tried: Sequence[int]) -> list[_Family]:
     """The families that see the data nearly as well as the best."""
     highest = [max(one.score(k) for k in tried) for one in searches]
@@ -275,7 +254,7 @@ def _nearly_best(searches: Sequence[_Family], tried: Sequence[int]) -> list[_Fam
 
 def _hopeful(searches: Sequence[_Family], tried: Sequence[int]) -> list[_Family]:
     """The families that find anything again among every fourth number; all where none does."""
-    some = [*tried[:1], *tried[1::_SKIPPED]]
+    some = every_fourth(tried)
     for one in searches:
         one.try_all(some)
     return [one for one in searches if max(one.score(k) for k in some) > 0] or list(searches)

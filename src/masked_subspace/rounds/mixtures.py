@@ -26,6 +26,7 @@ from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.label.shared_information import SharedInformation
 from masked_subspace.parallel.engine import limited_threads
+from masked_subspace.rounds.expectation import likeliest_mixture
 from masked_subspace.rounds.recursion import Ballot, Ensemble
 
 # Which covariance each family has, in scikit-learn's words.
@@ -57,8 +58,6 @@ def suits_a_mixture(X: FloatArray, n_clusters: int, name: str) -> bool:
 
 def mixture_votes(X: FloatArray, n_clusters: int, name: str, seed: int, *, votes: int = _VOTES) -> list[IntArray]:
     """Labels of all samples by each of some mixtures, every one fitted to a draw of its own."""
-    from sklearn.mixture import GaussianMixture
-
     rows = on_one_scale(_measured(X))
     # Draws are by content, and in its order: permuted samples get the same mixtures.
     order, rng = content_order(rows), np.random.default_rng(seed)
@@ -66,11 +65,10 @@ def mixture_votes(X: FloatArray, n_clusters: int, name: str, seed: int, *, votes
     with limited_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for number in range(votes):
-            model = GaussianMixture(
-                n_clusters, covariance_type=MIXTURES[name], reg_covar=_RIDGE, n_init=_STARTS, random_state=number
-            )
             drawn = order[rng.choice(len(rows), _drawn(len(rows)), replace=False)]
-            found.append(model.fit(rows[drawn]).predict(rows).astype(np.int32))
+            shared = MIXTURES[name] == "tied"
+            model = likeliest_mixture(rows[drawn], n_clusters, shared=shared, ridge=_RIDGE, starts=_STARTS, seed=number)
+            found.append(model.labels(rows))
     return found
 
 
