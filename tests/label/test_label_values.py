@@ -25,13 +25,16 @@ from masked_subspace.label.kmeans import (
     named_by_anchors,
 )
 from masked_subspace.label.labeler import (
+    Cut,
     Evidence,
     _split_by_rows,
     attach_to_nearest,
     graph_with_pairs,
     label_graph,
     labels_of_cuts,
+    numbered_by_appearance,
 )
+from masked_subspace.label.modularity import ManyCuts
 from masked_subspace.masks.pairs import KnownPairs
 
 
@@ -241,11 +244,15 @@ def test_several_cuts_of_one_graph_are_those_that_are_made_one_by_one():
     W += (rng.random((n, n)) < 0.05) * rng.random((n, n))
     graph = csr_array(np.triu(W + W.T, 1) + np.triu(W + W.T, 1).T)
     evidence = Evidence(rng.random((n, 3)), None, False, 1)
-    cuts = [("modularity", 4), ("spectral", 4), ("spectral", 7), ("modularity", 7)]
-    found = labels_of_cuts(graph, cuts, "auto", evidence, 3)
-    for labels, (cut, parts) in zip(found, cuts, strict=True):
-        alone = label_graph(graph, parts, "auto", evidence, 3, cut=cut).labels
+    cuts = [Cut("modularity"), Cut("spectral"), Cut("spectral", 1.75), Cut("modularity", 1.75)]
+    found = labels_of_cuts(graph, cuts, 4, "auto", evidence, 3)
+    for labels, cut in zip(found[:3], cuts[:3], strict=True):
+        parts = cut.parts(4, n)
+        alone = label_graph(graph, parts, "auto", evidence, 3, cut=cut.kind).labels
         assert labels.max() + 1 == parts
         np.testing.assert_array_equal(labels, alone)
+    about = found[3].max() + 1
+    assert abs(about - 7) <= 1
+    np.testing.assert_array_equal(found[3], numbered_by_appearance(ManyCuts(graph, 3).cut_about(7)))
     assert not np.array_equal(found[0], found[1])
     assert not np.array_equal(found[2], found[3])
