@@ -6,7 +6,8 @@ soon close to a multiple of I, and conjugate gradients started at the last z nee
 Samples never meet: neither blocks nor threads change a result.
 
 Kernels allocate nothing and assign no slices: each numpy function used inside a kernel is compiled with it, and those
-took longer to compile than the loops.
+took longer to compile than the loops. Steps with one caller are inlined before compilation (`inline="always"`): as
+functions of their own they would be compiled twice.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def _dot(a: FloatArray, b: FloatArray) -> Number:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, inline="always")
 def _apply(H: FloatArray, x: FloatArray, out: FloatArray) -> None:
     """out = H x."""
     v = x.shape[0]
@@ -113,7 +114,7 @@ def _apply(H: FloatArray, x: FloatArray, out: FloatArray) -> None:
         out[j] = _dot(H[j], x)
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, inline="always")
 def _solve_shifted(
     H: FloatArray,
     shift: Number,
@@ -151,7 +152,7 @@ def _solve_shifted(
             step[j] = residual[j] + turn * step[j]
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, inline="always")
 def _solve_factored(
     factors: Factors, s: int, shift: Number, rhs: FloatArray, z: FloatArray, image: FloatArray
 ) -> Number:
@@ -186,7 +187,7 @@ def _solve_factored(
     return square
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, inline="always")
 def _masked_step(
     state: FloatArray, z_old: FloatArray, w: FloatArray, ok: BoolArray, mu: Number, tau: Number
 ) -> tuple[Number, Number, Number, Number, Number]:
@@ -218,7 +219,7 @@ def _masked_step(
     return change, off_mask, off_sparse, price, count
 
 
-@njit(cache=True, nogil=True, fastmath=_ALLOW, forceinline=True)
+@njit(cache=True, nogil=True, fastmath=_ALLOW, inline="always")
 def _residual_step(
     rows: FloatArray,
     target: FloatArray,
