@@ -11,9 +11,15 @@ import pytest
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GB"
-    ) as running:
+    import dask
+
+    # A LocalCluster gives up a worker that is not back in 15 seconds; on a busy machine it is not.
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GB"
+        ) as running,
+    ):
         yield running
 
 

@@ -41,7 +41,14 @@ def _plain(value: Any) -> Any:
     return (value[0], *(_plain(one) for one in value[1:])) if isinstance(value, tuple) and callable(value[0]) else value
 
 
-WORKERS = Workers(SerialClient())
+class SerialWorkers(Workers):
+    """Results are there as soon as they are asked for."""
+
+    def _until_done(self, futures: Any) -> None:
+        pass
+
+
+WORKERS = SerialWorkers(SerialClient())
 
 
 def in_blocks(W: csr_array, bounds: list[int]) -> BlockGraph:

@@ -186,6 +186,8 @@ def fit_distributed(
     ------
     ValueError
         If X is no dask array with two dimensions, or has fewer than 100 samples a cluster.
+    ClusterLostError
+        If the cluster has no worker for five minutes.
 
     Examples
     --------

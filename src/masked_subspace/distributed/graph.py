@@ -151,7 +151,6 @@ def summarized(
     names, codes = np.unique(pairs, return_inverse=True)
     codes = codes.reshape(pairs.shape)
     small = csr_array((W.data[known].astype(np.float64), (codes[0], codes[1])), shape=(len(names), len(names)))
-    small.sum_duplicates()
     rows = np.repeat(np.arange(len(names)), np.diff(small.indptr))
     return names[rows], names[small.indices], small.data
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 
 TaskGraph = dict[str, object]
+# Seconds: how often a fit that waits looks whether there are workers, and how long it waits where there are none. A
+# worker that died is back in 5 to 30 on a busy machine.
+_POLL, _PATIENCE = 1.0, 300.0
 Item = TypeVar("Item")
 
 
@@ -96,8 +99,9 @@ def pick(array: Array, places: IntArray) -> Array:
 class Workers:
     """Where the stages of this fit meet the `distributed.Client`: they hand over tasks and get results through it."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, patience: float = _PATIENCE) -> None:
         self.client = client
+        self.patience = patience
 
     def keep(self, values: list[Result]) -> list[Result]:
         """Start computing; the results stay on the workers for as long as they are referred to."""
@@ -113,18 +117,33 @@ class Workers:
 
     def fetch(self, values: list[Result]) -> list[Any]:
         """Results that are small enough for the client."""
-        fetched: list[Any] = self.client.gather([value.future for value in self.keep(values)])
+        futures = [value.future for value in self.keep(values)]
+        self._until_done(futures)
+        fetched: list[Any] = self.client.gather(futures)
         return fetched
 
     def wait(self, values: list[Result]) -> None:
         """Until all are computed; an error of any of them is raised here."""
-        from distributed import wait
-
         futures = [value.future for value in values if value.future is not None]
-        wait(futures)
+        self._until_done(futures)
         for future in futures:
             if future.status == "error":
                 future.result()
+
+    def _until_done(self, futures: Sequence[Future | None]) -> None:
+        """Until all are computed or one failed for good. A cluster that has lost its workers would wait for ever."""
+        from distributed import TimeoutError, wait
+
+        from masked_subspace.parallel.dask_engine import alone_after
+
+        alone_since: float | None = None
+        while True:
+            try:
+                wait(futures, timeout=_POLL)
+            except TimeoutError:
+                alone_since = alone_after(self.client, alone_since, self.patience)
+            else:
+                return
 
     def peak_memory(self) -> dict[str, int]:
         """The largest resident size of each worker process so far, in bytes."""

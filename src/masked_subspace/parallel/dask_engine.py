@@ -37,6 +37,24 @@ class ClusterLostError(RuntimeError):
     """The Dask cluster can no longer do the work."""
 
 
+def alone_after(client: Client, alone_since: float | None, patience: float) -> float | None:
+    """None while there are workers, else since when there are none; longer than `patience` seconds is an error."""
+    try:
+        workers = client.scheduler_info(n_workers=-1)["workers"]
+    except OSError as error:
+        raise ClusterLostError("the Dask scheduler does not answer; start a cluster and fit again.") from error
+    if workers:
+        return None
+    now = time.monotonic()
+    alone_since = now if alone_since is None else alone_since
+    if now - alone_since > patience:
+        raise ClusterLostError(
+            f"the Dask cluster has had no worker for {patience:.0f} s; start workers and fit again "
+            "(nothing was written, and the estimator is as before the call)."
+        )
+    return alone_since
+
+
 class DaskEngine:
     """Runs blocks through a `distributed.Client`.
 
@@ -122,22 +140,7 @@ class DaskEngine:
                 return result, None
 
     def _check_alive(self, alone_since: float | None) -> float | None:
-        """None while there are workers, else since when there are none; too long is an error."""
-        client = self.client
-        try:
-            workers = client.scheduler_info(n_workers=-1)["workers"]
-        except OSError as error:
-            raise ClusterLostError("the Dask scheduler does not answer; start a cluster and fit again.") from error
-        if workers:
-            return None
-        now = time.monotonic()
-        alone_since = now if alone_since is None else alone_since
-        if now - alone_since > self.patience:
-            raise ClusterLostError(
-                f"the Dask cluster has had no worker for {self.patience:.0f} s; start workers and fit again "
-                "(nothing was written, and the estimator is as before the call)."
-            )
-        return alone_since
+        return alone_after(self.client, alone_since, self.patience)
 
     def _wait_for_workers(self) -> None:
         alone_since = self._check_alive(None)
