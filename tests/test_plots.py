@@ -106,3 +106,11 @@ def test_every_picture_has_two_themes(fitted, theme):
         assert to_hex(ax.xaxis.label.get_color()) == plots.THEMES[theme].ink
     with pytest.raises(ValueError, match="theme='pink' is not known"):
         plots.plot_map(fitted, theme="pink")
+
+
+@pytest.mark.parametrize(("n", "drawn"), [(799, 799), (800, 400), (1000, 500)])
+def test_who_shares_a_cluster_is_drawn_in_about_four_hundred_cells(n, drawn):
+    ax = plots.plot_same_class(np.arange(n) % 3, np.arange(n))
+    picture = np.asarray(ax.images[0].get_array())
+    assert picture.shape == (drawn, drawn)
+    assert picture.diagonal().all()

@@ -195,3 +195,10 @@ def test_directions_that_are_rounding_are_left_out(shape):
     np.testing.assert_allclose(found.values, np.linalg.svd(rank_three, compute_uv=False)[:3])
     assert len(LeadingDirections.of(ImplicitRows.of(csr_array(rank_three), None, 0.0), 2).values) == 2
     assert len(LeadingDirections.of(ImplicitRows.of(csr_array(shape), None, 0.0), 8).values) == 1
+
+
+def test_samples_without_an_entry_have_coordinates_all_the_same():
+    space = RowSpace.of(csr_array((5, 8)))
+    np.testing.assert_array_equal(space.coordinates(csr_array((5, 8))), np.zeros((5, 2)))
+    new = csr_array(np.arange(8.0)[None, :])
+    assert np.linalg.norm(space.coordinates(new)) == pytest.approx(np.linalg.norm(np.arange(8.0)))

@@ -102,7 +102,7 @@ def test_empty_rows_and_matrices_survive():
 def test_shape_interaction_keeps_directions_above_a_ten_thousandth(sigma, kept):
     """M = UΣ^½ with unit rows; angles beyond a right one are no link, and the largest weight is 1."""
     rng = np.random.default_rng(0)
-    U, S = np.linalg.qr(rng.standard_normal((9, 3)))[0], np.array([1.0, -0.5, sigma])
+    U, S = np.linalg.qr(rng.standard_normal((9, 3)))[0], np.array([1.0, -0.2, sigma])
     Z = (U * S) @ U.T
     for rank, used in ((None, kept), (1, 1), (3, 3)):
         M = U[:, :used] * np.sqrt(np.abs(S[:used]))

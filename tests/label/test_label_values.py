@@ -6,7 +6,7 @@ from scipy.sparse import block_diag, csr_array
 
 from masked_subspace._common.rows import leading_eigenpairs
 from masked_subspace.distributed import spectral
-from masked_subspace.label import kmeans
+from masked_subspace.label import kmeans, labeler
 from masked_subspace.label.diffusion import CLUSTER_WEIGHT, DAMPING, cluster_weight, spread_labels
 from masked_subspace.label.graph import (
     affinity_matrix,
@@ -175,6 +175,19 @@ def test_an_empty_cluster_takes_the_farthest_row_but_never_a_singleton():
     np.testing.assert_array_equal(anchored, [0, 0, 2, 1])
 
 
+def test_clusters_stay_empty_where_no_row_can_be_spared():
+    """Rows 0 and 1 are known to be in cluster 0, row 2 is the only one of cluster 1: nobody is left for 2 and 3."""
+    labels = np.array([0, 0, 1], dtype=np.int32)
+    _fill_empty(labels, np.ones((3, 4)), np.array([0, 0, -1]))
+    np.testing.assert_array_equal(labels, [0, 0, 1])
+
+
+def test_of_two_empty_clusters_one_row_fills_one_and_a_cluster_of_two_gives_but_one():
+    labels = np.array([0, 0, 0, 1, 1], dtype=np.int32)  # the farthest are the two rows of cluster 1
+    _fill_empty(labels, np.array([[1.0], [2], [3], [8], [9]]) * np.ones(4), np.full(5, -1))
+    np.testing.assert_array_equal(labels, [0, 0, 3, 1, 2])
+
+
 def test_clusters_are_named_by_the_most_anchors():
     labels = np.array([0, 0, 0, 1, 1, 2], dtype=np.int32)
     anchors = np.array([2, 2, 0, 0, -1, -1])
@@ -259,3 +272,32 @@ def test_several_cuts_of_one_graph_are_those_that_are_made_one_by_one():
     np.testing.assert_array_equal(found[3], numbered_by_appearance(alone))
     assert not np.array_equal(found[0], found[1])
     assert not np.array_equal(found[2], found[3])
+
+
+def test_known_labels_spread_with_the_odds_of_the_clusters(monkeypatch):
+    """Ten of twelve known labels name the cluster that their sample is in: it counts as (10 + 10) / (2 + 1) of them."""
+    W = csr_array(block_diag([clique(10), clique(10)]) + 0.01 * clique(20))
+    partial = np.full(20, -1)
+    partial[:6], partial[10:16] = [0, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 0]
+    known = KnownPairs.of(20, partial_labels=partial)
+    asked, original = [], labeler.spread_labels
+    monkeypatch.setattr(labeler, "spread_labels", lambda *of, **how: asked.append(how) or original(*of, **how))
+    label_graph(W, 2, None, Evidence(np.eye(20), known), seed=0)
+    assert [how["weight"] for how in asked] == [pytest.approx(20 / 3)]
+
+
+def test_who_overrules_labels_hears_the_densities_at_the_damping_asked_for():
+    rng = np.random.default_rng(3)
+    W = np.triu(rng.random((12, 12)) < 0.35, 1).astype(float)
+    W = csr_array(W + W.T + np.diag(np.ones(11), 1) + np.diag(np.ones(11), -1))
+    labels, anchors, heard = (np.arange(12) >= 6).astype(np.int32), np.full(12, -1), []
+    anchors[[1, 8]] = [1, 0]
+    sources = np.zeros((12, 2))
+    for k in range(2):
+        sources[labels == k, k] = 4.0 / 6
+        sources[anchors == k, k] += 1.0
+    F = np.linalg.inv(np.eye(12) - 0.5 * normalized_graph(W).toarray()) @ (sources / 5)
+    spread_labels(
+        W, labels, anchors, 2, alpha=0.5, weight=4.0, max_iter=1, assign=lambda new, cost: heard.append(cost) or new
+    )
+    np.testing.assert_allclose(heard[0], -np.log(F / F.sum(axis=0)), atol=5e-3)

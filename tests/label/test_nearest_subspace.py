@@ -67,6 +67,9 @@ def test_rows_that_are_not_written_out_are_placed_like_arrays():
     ours = NearestSubspace.learn(implicit, made.target, 3, 60)
     assert ours.rule == dense.rule
     np.testing.assert_array_equal(ours.labels(implicit), dense.labels(X - X.mean(axis=0)))
+    # What takes the place of rows is the rows turned: clusters lie as far from their mean as they did.
+    lengths = [[np.linalg.norm(mean) for mean, _ in model.subspaces] for model in (ours, dense)]
+    np.testing.assert_allclose(*lengths)
 
 
 @pytest.mark.parametrize(("members", "features", "kept"), [(50, 40, 2), (2, 40, 1), (1, 40, 0), (50, 3, 1)])

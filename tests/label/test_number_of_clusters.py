@@ -288,3 +288,23 @@ def test_evidence_that_is_split_shows_in_the_candidates():
 @pytest.mark.parametrize(("n_samples", "high"), [(4, 2), (14, 2), (15, 3), (999, 199), (1_000, 200), (9_000, 200)])
 def test_auto_goes_to_200_clusters_and_no_lower_than_five_samples_each(n_samples, high):
     assert bounds_of("auto", n_samples) == (2, high)
+
+
+def test_scores_below_zero_are_flat_by_their_size_too():
+    """−1 is within 5 % of itself only: −1.04 counts as good, −1.06 does not."""
+    score = np.array([-1.04, -1.0, -2.0])
+    assert _coarsest([9, 10, 11], score, [0.9] * 3, lambda k: 1.0) == 0  # noqa: ARG005
+    assert _coarsest([9, 10, 11], score - [0.02, 0, 0], [0.9] * 3, lambda k: 1.0) == 1  # noqa: ARG005
+    tried = [4, 8, 12, 16, 20]
+    assert between_neighbours(tried, np.array([-9.0, -9.0, -1.0, -9.0, -1.04]), 0.05) == [
+        9,
+        10,
+        11,
+        13,
+        14,
+        15,
+        17,
+        18,
+        19,
+    ]
+    assert between_neighbours(tried, np.array([-9.0, -9.0, -1.0, -9.0, -1.06]), 0.05) == [9, 10, 11, 13, 14, 15]

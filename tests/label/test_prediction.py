@@ -88,9 +88,10 @@ def test_samples_are_predicted_by_the_other_folds_alone():
     np.testing.assert_array_equal(predicted_labels(samples, labels, 2, fold), 1 - labels)
 
 
-def test_a_cluster_with_one_sample_in_the_other_folds_predicts_nothing():
+@pytest.mark.parametrize("large", [0, 1])
+def test_a_cluster_with_one_sample_in_the_other_folds_predicts_nothing(large):
     """Its only other sample is no subspace, though the two stand together."""
     rng = np.random.default_rng(0)
     samples = np.vstack([rng.normal(size=(20, 4)), [[50.0, 0, 0, 0], [50.0, 0, 0, 0]]])
-    labels, fold = np.repeat([0, 1], [20, 2]), np.arange(22) % 2
-    np.testing.assert_array_equal(predicted_labels(samples, labels, 2, fold), np.zeros(22))
+    labels, fold = np.repeat([large, 1 - large], [20, 2]), np.arange(22) % 2
+    np.testing.assert_array_equal(predicted_labels(samples, labels, 2, fold), np.full(22, large))

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from masked_subspace.masks import ConsensusMask, KnownPairs, LabelMask, PairMask
+from masked_subspace.masks import ConsensusMask, KnownPairs, LabelMask, NeighborMask, PairMask, PatternMask
+from masked_subspace.masks.hard import resolve_hard_mask
 from masked_subspace.masks.soft import ArrayMask, ConstantMask, EmbeddingMask, first_soft_mask, resolve_soft_mask
 
 ONE, OTHER = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 2, 2])
@@ -105,3 +107,23 @@ def test_weights_of_labelings_are_shares():
     together = (6 * (ONE[:, None] == ONE) + 2 * (OTHER[:, None] == OTHER)) / 8
     np.testing.assert_allclose(mask.agreement(np.arange(6)[:, None], np.arange(6)[None]), together)
     np.testing.assert_allclose(mask.block(0, 6), 2.0 ** (1 - 2 * together))
+
+
+def test_masks_of_other_known_pairs_differ_where_the_pairs_do():
+    """Over one base: a pair outside its clusters costs 1.5, and a thirtieth of that where it is known."""
+    base = LabelMask(ONE, 1.5)
+    one, other = (PairMask.over(KnownPairs.of(6, pairs), base) for pairs in ([[0, 3]], [[1, 4]]))
+    assert one.change(other) == pytest.approx(1.5 - 1.5 / 30)
+
+
+@pytest.mark.parametrize(
+    "spec", [None, NeighborMask(2), np.ones((4, 4)), csr_array(np.ones((4, 4))), PatternMask(np.ones((4, 4)))]
+)
+def test_known_conflicts_are_forbidden_beside_any_hard_mask(spec):
+    known = KnownPairs.of(4, None, [[0, 2]])
+    expected = ~np.eye(4, dtype=bool)
+    np.testing.assert_array_equal(resolve_hard_mask(spec, 4).block(0, 4), expected)
+    expected[[0, 2], [2, 0]] = False
+    mask = resolve_hard_mask(spec, 4, known)
+    np.testing.assert_array_equal(mask.block(0, 4), expected)
+    assert not mask.diagonal_only

@@ -130,3 +130,15 @@ def test_the_call_holds_what_differs_from_the_defaults():
     text = call_text(GMSC(5, soft_mask=np.zeros(3)))
     assert text == "GMSC(\n    n_clusters=5,\n    soft_mask=…,  # ndarray (3,)\n)"
     assert eval(call_text(RMSC(4, affinity="symmetric", n_links=7)), {"RMSC": RMSC}).get_params()["n_links"] == 7
+
+
+def test_a_certainty_lies_between_0_and_1_whatever_a_clusterer_says(table):
+    model = with_everything(table[1])
+    model.certainty_[:3] = [-0.5, 1.5, 0.25]
+    assert run_from_estimator(model, "mine").certainty[:4].tolist() == [0, 1, 0.25, 0.9]
+
+
+def test_shares_of_directions_are_added(table):
+    found = run_from_estimator(with_everything(table[1]), "mine").subspaces
+    assert [one.explained for one in found] == [pytest.approx(0.8)] * 3
+    assert [one.dim for one in found] == [2, 2, 2]

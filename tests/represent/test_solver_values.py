@@ -17,6 +17,7 @@ from masked_subspace.represent.dense.solve import solve_dense
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import (
     AdmmSettings,
+    CandidateStep,
     FirstStep,
     continuation,
     default_mask_weight,
@@ -193,3 +194,26 @@ def test_the_sparse_solver_is_taken_from_2001_samples_on():
     X = np.random.default_rng(0).normal(size=(2_001, 3))
     kinds = [type(MaskedRepresenter(n_candidates=3).prepare(rows)) for rows in (X[:2_000], X)]
     assert kinds == [DenseRepresenter, SparseRepresenter]
+
+
+@pytest.mark.parametrize("solver", ["sparse", "dense"])
+def test_partners_of_known_pairs_are_looked_at_though_they_are_no_neighbours(solver):
+    X = rows()
+    cosines = np.abs(X @ X.T)
+    i, j = np.unravel_index(cosines.argmin(), cosines.shape)
+    representer = MaskedRepresenter(solver=solver, n_candidates=3, hard_mask=NeighborMask(3))
+    for known, expected in ((None, False), (KnownPairs.of(24, [[i, j]]), True)):
+        prepared = representer.prepare(X, known=known)
+        for a, b in ((i, j), (j, i)):
+            if solver == "sparse":
+                assert (b in prepared.candidates[a]) is expected
+            else:
+                assert bool(prepared.hard_mask.allowed(a, b)) is expected
+
+
+def test_the_price_falls_until_no_more_than_one_sample_in_a_hundred_is_left_without_links():
+    """At every price there are as many links as wanted, but above a limit half of the samples have none of them."""
+    rule = CandidateStep(rows(), everybody(24))
+    limit = 0.5 * 2.0**-23
+    rule.kept = lambda sparsity, _penalty: (4 * 2.0, 0.5 if sparsity > limit else 0.01)
+    assert 0.5 * 1e-7 < rule.sparsity(15.0, 2.0) <= limit

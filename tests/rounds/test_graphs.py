@@ -8,6 +8,7 @@ from sklearn.exceptions import NotFittedError
 from masked_subspace import BMSC, GMSC, RMSC, cluster_graph
 from masked_subspace.label.agreement import agreement_with
 from masked_subspace.label.labeler import Cut, label_graph
+from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds.graphs import check_graph, evidence_of, outcome_of_cuts
 
@@ -184,3 +185,16 @@ def test_several_cuts_of_a_graph_vote_and_their_consensus_is_taken(graph):
     finer = outcome_of_cuts(W, 3, cuts[2:], "auto", evidence, 0)  # a finer cut alone is brought back to K
     assert len(np.unique(finer.labeling.labels)) == 3
     assert len(finer.votes) == 1
+
+
+def test_cuts_vote_without_the_known_pairs_and_their_consensus_hears_of_them(graph):
+    W = csr_array(graph)
+    wrong = KnownPairs.of(150, must_link=[[i, 149 - i] for i in range(40)])
+    cuts = [Cut("spectral"), Cut("modularity")]
+    free, told = (
+        outcome_of_cuts(W, 3, cuts, "auto", evidence_of(W, known, hard=False, n_threads=1), 0)
+        for known in (None, wrong)
+    )
+    for vote, other in zip(free.votes, told.votes, strict=True):
+        np.testing.assert_array_equal(vote, other)
+    assert (abs(told.labeling.affinity - free.labeling.affinity)).max() > 0

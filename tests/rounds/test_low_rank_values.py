@@ -183,3 +183,15 @@ def test_values_of_a_rank_are_those_of_its_graph(n):
     rows[3] = 0  # a sample without links
     found = low_rank._leading_values(rows, 6, 0)
     np.testing.assert_allclose(found, low_rank._spectrum(power_graph_of(rows), 6, 0)[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("number", [3, 5])
+def test_the_gap_of_a_single_number_is_the_clearer_of_both_lifts(number):
+    X, _ = subspaces(3, 20, noise=0.05)
+    found = low_rank._gaps_of_samples(X, number, number, 0, only_if_low=False)
+    both = [
+        gaps_of_numbers(rows, number, number, 0)[number] for _, rows in low_rank_rows(X, 5 * number, only_if_low=False)
+    ]
+    assert found == {number: pytest.approx(max(both))}
+    assert both[0] != both[1]
+    assert low_rank._gaps_of_samples(X, number + 1, number, 0, only_if_low=False) == {}

@@ -241,3 +241,16 @@ def test_a_neighbour_is_alike_from_a_cosine_of_seven_tenths(cosine, alike):
     outside = distance_to_range(np.array([[1], [0]]), samples, samples)
     expected = np.abs(samples[0] - samples[1] / 2)
     np.testing.assert_allclose(outside[0], expected if alike else np.inf)
+
+
+def test_the_deviation_of_few_residuals_is_that_of_all_and_of_many_that_of_a_draw(monkeypatch):
+    def of_smaller_four_fifths(sizes):
+        return np.sqrt(np.mean(sizes[sizes <= np.quantile(sizes, 0.8)] ** 2)) / 0.6616
+
+    residual = np.random.default_rng(0).normal(size=(40, 5))
+    sizes = np.abs(residual).ravel()
+    monkeypatch.setattr(cleaning, "_SAMPLED", 200)
+    assert cleaning.robust_deviation(residual, 3) == pytest.approx(of_smaller_four_fifths(sizes), rel=1e-12)
+    monkeypatch.setattr(cleaning, "_SAMPLED", 100)
+    drawn = sizes[np.random.default_rng(3).integers(0, 200, 100)]
+    assert cleaning.robust_deviation(residual, 3) == pytest.approx(of_smaller_four_fifths(drawn), rel=1e-12)

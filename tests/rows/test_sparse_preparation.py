@@ -6,6 +6,7 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import products_of
 from masked_subspace._common.sparse import samples as samples_module
+from masked_subspace._common.sparse.implicit import ImplicitRows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace.rows.preparation import VIEWS, Preparation, View
 from masked_subspace.rows.sparse_preparation import directions_kept
@@ -55,3 +56,12 @@ def test_a_record_tells_how_many_directions_whitened_views_keep_of_many(monkeypa
     assert directions_kept(sparse, [VIEWS["plain"], VIEWS["whitened"]]) == {"directions": 500}
     assert directions_kept(sparse, [VIEWS["plain"]]) == {}
     assert directions_kept(SparseSamples.of(csr_array(np.eye(500))), [VIEWS["whitened"]]) == {}
+
+
+def test_few_sparse_samples_become_arrays_and_more_stay_implicit(monkeypatch):
+    sparse = SparseSamples.of(csr_array(counts()))
+    always = SparseSamples.of(csr_array(counts()), always_coordinates=True)
+    for most, kinds in ((40, [np.ndarray, np.ndarray]), (39, [ImplicitRows, np.ndarray])):
+        monkeypatch.setattr(samples_module, "COORDINATES_UP_TO", most)
+        found = [Preparation.learn(one, VIEWS["plain"]).apply(one) for one in (sparse, always)]
+        assert [type(rows) for rows in found] == kinds

@@ -241,6 +241,7 @@ def _label_by_links(
 ) -> Labeling:
     """A cut of the graph itself; known pairs join the graph, name the clusters and spread as they do after k-means.
 
+    What a cluster weighs is read off the same cut: a second one without the pairs was no better.
     The embedding of a sample is the share of its links that go to each cluster.
     """
     known = evidence.known
@@ -311,7 +312,7 @@ def label_rows(
 def _with_known(
     free: IntArray, labels: IntArray, W: csr_array, known: KnownPairs, n_clusters: int, hard: bool
 ) -> IntArray:
-    """`labels` after what is known has spread over W; `free` was found without it and says what a cluster weighs."""
+    """`labels` after what is known has spread over W; `free` says what a cluster weighs (see `cluster_weight`)."""
     anchors = known.anchors(n_clusters)
     named = named_by_anchors(free, anchors, n_clusters)
     spread = spread_labels(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from masked_subspace.represent.dense import lazy_kernels as kernels
-from masked_subspace.represent.dense.lazy import LazyProblem
+from masked_subspace.represent.dense.lazy import LazyPass, LazyProblem
+from masked_subspace.represent.dense.running import run_lockstep
 from masked_subspace.represent.dense.spectrum import Spectrum
 from masked_subspace.represent.model import AdmmSettings
 
@@ -88,3 +90,14 @@ def test_a_cluster_of_any_size_is_projected_alike() -> None:
     x = np.random.default_rng(1).standard_normal((3, 20))
     for label, rows in ((0, spectrum.vectors[:5]), (1, spectrum.vectors[5:])):
         np.testing.assert_allclose(problem.through_cluster(label, x), x @ rows.T @ rows, atol=1e-12)
+
+
+@pytest.mark.parametrize(("dtype", "size"), [(np.float64, 1e-14), (np.float32, 1e-8)])
+def test_an_entry_has_died_away_below_the_rounding_of_its_dtype(monkeypatch, dtype, size) -> None:
+    asked, prune = [], kernels.prune
+    monkeypatch.setattr(kernels, "prune", lambda *of: asked.append(of[-1]) or prune(*of))
+    settings = AdmmSettings(0.01, penalty=0.5, max_iter=9)
+    X = np.random.default_rng(0).standard_normal((30, 8)).astype(dtype)
+    problem = LazyProblem.of(settings, Spectrum.of(X), (0.0,), None, patient=True)
+    run_lockstep([(0, 30)], lambda a, b: LazyPass(problem, np.arange(a, b)), settings, 1, None)
+    assert asked == [dtype(size)] * 2  # in every fourth iteration

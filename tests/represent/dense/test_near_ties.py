@@ -112,3 +112,21 @@ def test_exactly_the_given_samples_are_decided_again(rows, kind, n_threads):
     assert outcome.converged
     assert outcome.stopping_value < SETTINGS.tol
     assert len(outcome.objective) == max(outcome.n_iter.values())
+
+
+@pytest.mark.parametrize("max_iter", [1, 4])
+@pytest.mark.parametrize("side", [1 + 1e-6, 1 - 1e-6], ids=["below", "above"])
+def test_a_sample_remembers_how_near_a_column_came_that_was_not_listed(side, max_iter):
+    """The largest entry of the first step, Z = G (G + 2μI)⁻¹, lies a millionth below the threshold, or above it."""
+    X = np.random.default_rng(0).standard_normal((40, 12))
+    G, mu = X @ X.T, 30.0
+    Z = np.abs(G @ np.linalg.inv(G + 2 * mu * np.eye(40)))
+    np.fill_diagonal(Z, 0)
+    nearest = np.unravel_index(Z.argmax(), Z.shape)
+    tau = Z.max() * side
+    settings = AdmmSettings(mu * tau**2 / 2, penalty=mu, max_iter=max_iter)
+    problem = LazyProblem.of(settings, Spectrum.of(X), (0.0,), None, patient=True)
+    outcome = run_freezing([(0, 40)], lambda a, b: LazyPass(problem, np.arange(a, b)), settings, 1, None)
+    margins = np.array([outcome.rows[place].margin for place in range(40)])
+    np.testing.assert_allclose(margins[list(nearest)], 1e-6, rtol=1e-3)
+    assert near_ties.undecided(outcome) == sorted(nearest)

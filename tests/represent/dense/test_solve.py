@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -112,6 +114,28 @@ def test_label_mask_with_many_and_few_samples_a_cluster(X):
     mask = LabelMask(labels, 1.5)
     plain = plain_admm(X, settings, prices=mask.block(0, N))
     np.testing.assert_allclose(dense(solve_dense(X, settings, soft_mask=mask, path="lazy")), plain.Q, atol=1e-8)
+
+
+def test_short_samples_may_be_rebuilt_by_long_ones_of_another_cluster(X):
+    """The lazy pass bounds products with other clusters by the lengths of all samples, not by those of its own."""
+    labels = np.arange(N) % 2
+    rows = X * np.where(labels == 0, 0.05, 1.0)[:, None]
+    settings, mask = AdmmSettings(sparsity=1e-5), LabelMask(labels, 1.1)
+    plain = plain_admm(rows, settings, prices=mask.block(0, N))
+    ours = solve_dense(rows, settings, soft_mask=mask, path="lazy")
+    assert np.count_nonzero(plain.Q[np.ix_(labels == 0, labels == 1)]) > 0
+    np.testing.assert_allclose(dense(ours), plain.Q, atol=1e-8)
+
+
+def test_the_sample_that_stops_last_makes_as_many_iterations_as_there_are(X):
+    """In float32 each sample stops by itself; a sample that stops after k makes k iterations, and not one less."""
+    settings = AdmmSettings(sparsity=1e-3)
+    result = solve_dense(X.astype(np.float32), settings, path="blocked")
+    counts = result.details["n_iter_per_sample"]
+    assert counts.max() == result.n_iter == len(result.objective)
+    assert counts.min() < counts.max()
+    few = solve_dense(X.astype(np.float32), replace(settings, max_iter=7), path="blocked")
+    assert (few.details["n_iter_per_sample"] == 7).all()
 
 
 @pytest.mark.parametrize("mask", ["none", "labels"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from masked_subspace.parallel.engine import SerialEngine
 from masked_subspace.represent.neighbors.links import with_links
 from masked_subspace.represent.neighbors.lists import nearest_by_lists
 from masked_subspace.represent.neighbors.search import find_candidates, nearest_in, read_unit_rows
@@ -172,3 +173,17 @@ def test_unit_rows_do_not_depend_on_the_unit(exponent: int) -> None:
     np.testing.assert_allclose(np.delete(np.linalg.norm(unit, axis=1), 3), 1, rtol=1e-6)
     np.testing.assert_array_equal(read_unit_rows(X * 2.0**exponent, 0, 20), unit)
     assert not unit[3].any()
+
+
+def test_the_inverted_file_works_on_the_engine_that_it_is_given() -> None:
+    asked = []
+
+    class Noted(SerialEngine):
+        def run(self, *given, **how):
+            asked.append(given[0].__name__)
+            return super().run(*given, **how)
+
+    X = np.random.default_rng(5).standard_normal((300, 7))
+    found = find_candidates(X, 5, search="approximate", engine=Noted())
+    assert len(asked) > 0
+    np.testing.assert_array_equal(found, find_candidates(X, 5, search="approximate"))

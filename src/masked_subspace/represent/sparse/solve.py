@@ -137,7 +137,6 @@ def represent_over(
         settings = replace(
             settings,
             sparsity=settings.sparsity / squared,
-            mask_weight=settings.mask_weight / squared,
             penalty=settings.penalty / squared,
         )
     dictionary, X_new = _checked(dictionary, "dictionary"), _checked(X_new, "X_new")
