@@ -42,10 +42,12 @@ def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
     records = []
     for way in model._judge(task, every=True):
         views = len(way.family.views)
-        labels = consensus(way.family.ballot, k, Evidence(X), seed).labels
+        if len(way.labels) == len(y):
+            labels = consensus(way.family.ballot, k, Evidence(X), seed).labels
+        else:  # the judge saw a sample: the members of this way are asked about all samples
+            labels = model._vote(task, way.family.views, way, []).rounds.last.labeling.labels
         scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score, "views": views}
-        if len(labels) == len(y):
-            records.append({"way": way.family.name, **scores, "accuracy": clustering_accuracy(y, labels)})
+        records.append({"way": way.family.name, **scores, "accuracy": clustering_accuracy(y, labels)})
     chosen = next(record["way"] for record in model.choices_ if record["taken"])
     if chosen == "low-rank":
         records.append({"way": "low-rank", "score": None, "accuracy": clustering_accuracy(y, model.labels_)})

@@ -1,11 +1,12 @@
 """Our defaults beside the methods people have at hand, on every kind of data, in one run; resumable.
 
     python benchmarks/peers/peers.py run --results peers.jsonl --sets iris wine --methods RMSC k-means --trials 5
-    python benchmarks/peers/peers.py table --results peers.jsonl
+    python benchmarks/peers/peers.py table --results peers.jsonl         # and distances: how far behind the best
 
 Every method gets the number of clusters and nothing else. Each line of the results is one fit: set, case, trial,
-method, accuracy, NMI, ARI, CPU seconds, peak memory, processor. EVoC and HDBSCAN leave samples out: these go with
-their nearest labelled neighbour. Packages that are not installed are skipped and named.
+method, accuracy, NMI, ARI, CPU seconds, memory (the most the fit took above what the process had), processor. EVoC and
+HDBSCAN leave samples out: these go with their nearest labelled neighbour. Packages that are not installed are skipped
+and named.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 
 from masked_subspace import BMSC, RMSC, baselines
-from masked_subspace._common.peak_memory import peak_bytes
+from masked_subspace._common.peak_memory import peak_bytes, reset_peak
 from masked_subspace._common.provenance import code_version, processor
 from masked_subspace.label.labeler import Evidence, label_graph
 from masked_subspace.metrics import clustering_accuracy, normalized_mutual_info
@@ -108,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
             for method in options.methods:
                 if (case, trial, method) in done or method in missing:
                     continue
-                started = time.process_time()
+                before, started = reset_peak(), time.process_time()
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
@@ -121,7 +122,8 @@ def run(options: argparse.Namespace) -> None:
                     "set": name, "case": case, "trial": trial, "method": method,
                     "accuracy": clustering_accuracy(y, labels), "nmi": normalized_mutual_info(y, labels),
                     "ari": adjusted_rand_score(y, labels), "cpu_seconds": time.process_time() - started,
-                    "peak_mb": peak_bytes() >> 20, "n": len(y), "processor": processor(), "code": code_version(),
+                    "peak_mb": (peak_bytes() - before) >> 20,
+                    "n": len(y), "processor": processor(), "code": code_version(),
                 }  # fmt: skip
                 append_record(results, record)
                 print(
@@ -130,11 +132,17 @@ def run(options: argparse.Namespace) -> None:
                 )
 
 
-def table(options: argparse.Namespace) -> None:
-    """Accuracy in %: one run as it is, several as mean ± standard deviation; the best of a set in bold."""
+def accuracies(path: Path) -> dict[tuple[str, str], list[float]]:
+    """Accuracy in % of every run, by set and method."""
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for record in load_records(Path(options.results)):
+    for record in load_records(path):
         cells[record["set"], record["method"]].append(100 * record["accuracy"])
+    return cells
+
+
+def table(options: argparse.Namespace) -> None:
+    """One run as it is, several as mean ± standard deviation; the best of a set in bold."""
+    cells = accuracies(Path(options.results))
     methods = [method for method in options.methods if any(method == key[1] for key in cells)]
     print("| set | " + " | ".join(methods) + " |\n|---|" + "---|" * len(methods))
     for name in options.sets:
@@ -147,20 +155,40 @@ def table(options: argparse.Namespace) -> None:
 def shown(cell: list[float], best: float) -> str:
     if not cell:
         return "–"
-    text = f"{cell[0]:.1f}" if len(cell) == 1 else f"{np.mean(cell):.1f} ± {np.std(cell):.1f} ({len(cell)})"
+    text = f"{cell[0]:.1f}" if len(cell) == 1 else f"{np.mean(cell):.1f} ± {np.std(cell):.1f}"
     return f"**{text}**" if float(np.mean(cell)) >= best - 1e-9 else text
+
+
+def distances(options: argparse.Namespace) -> None:
+    """How far each method is behind the best of a set, over the sets on which it ran; CPU seconds and memory."""
+    cells = accuracies(Path(options.results))
+    means = {key: float(np.mean(of)) for key, of in cells.items() if key[0] in options.sets}
+    best = {name: max(value for (of, _), value in means.items() if of == name) for name, _ in means}
+    costs: dict[str, list[float]] = defaultdict(list)
+    for record in load_records(Path(options.results)):
+        if record["set"] in best:
+            costs[record["method"]].append(record["cpu_seconds"])
+    behind = {
+        method: [best[name] - value for (name, of), value in means.items() if of == method]
+        for method in options.methods
+        if method in costs
+    }
+    print("| method | mean, points | worst | CPU s, median |\n|---|---|---|---|")
+    for method, points in sorted(behind.items(), key=lambda one: float(np.mean(one[1]))):
+        cost = float(np.median(costs[method]))
+        print(f"| {method} | {np.mean(points):.1f} | {max(points):.1f} | {cost:.2f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "table"))
+    parser.add_argument("what", choices=("run", "table", "distances"))
     parser.add_argument("--results", default="peers.jsonl")
     parser.add_argument("--sets", nargs="+", default=list(NAMES), choices=NAMES)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first trial: keep draws that chose a rule apart")
     options = parser.parse_args()
-    run(options) if options.what == "run" else table(options)
+    {"run": run, "table": table, "distances": distances}[options.what](options)
 
 
 if __name__ == "__main__":
