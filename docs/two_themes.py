@@ -59,7 +59,7 @@ def style(theme: str) -> dict[str, Any]:
     }
 
 
-def reset(_gallery_conf: Any, _name: Any) -> None:
+def reset(_gallery_conf: Any, _name: Any, when: str = "before") -> None:  # noqa: ARG001 (the gallery wants this name)
     """Each example starts with the light style."""
     mpl.rcParams.update(style("light"))
 
@@ -104,9 +104,9 @@ def darken(figure: Any) -> None:
             if twin is not None or _unreadable(line.get_color()):
                 line.set_color(twin or look.soft)
         for marks in ax.findobj(Collection):
-            twins = [_twin(colour) for colour in marks.get_facecolor()]
-            if any(twins):
-                marks.set_facecolor([twin or old for twin, old in zip(twins, marks.get_facecolor(), strict=True)])
+            edges = _in_dark(marks.get_edgecolor())
+            marks.set_facecolor(_in_dark(marks.get_facecolor()))
+            marks.set_edgecolor(edges)
         for bar in ax.findobj(Rectangle):
             twin = _twin(bar.get_facecolor())
             if twin is not None:
@@ -117,6 +117,10 @@ def darken(figure: Any) -> None:
                 _lighten(text, look.ink)
     for text in figure.texts:
         _lighten(text, look.ink)
+
+
+def _in_dark(colours: Any) -> list[Any]:
+    return [_twin(colour) or colour for colour in colours]
 
 
 def _lighten(text: Any, ink: str) -> None:

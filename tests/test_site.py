@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from masked_subspace.estimators.parameters import PARAMETERS
 from masked_subspace.report.png import gray_png
 from masked_subspace.rows.preparation import VIEWS
 from public_names import public_objects
@@ -76,6 +77,13 @@ def test_bars_outside_code_are_escaped():
     assert lines == [r"the graph \|Z\| of `|z|` and ``|x|``", ">>> a | b"]
 
 
+def test_versions_of_scikit_learn_are_left_out():
+    pytest.importorskip("sphinx")
+    lines = ["Fit and label.", "", "    .. versionadded:: 1.4", ""]
+    _tool("bars").escape(None, "method", "X", None, None, lines)
+    assert lines == ["Fit and label.", "", ""]
+
+
 def _pages():
     """What is written, without what a build left there."""
     built = {"site", "site-quick", "_build", "_build-quick", "gallery", "generated"}
@@ -102,6 +110,26 @@ def test_files_that_pages_name_are_there():
 def test_the_page_of_parameters_has_every_view():
     text = (ROOT / "docs" / "guide" / "parameters.md").read_text(encoding="utf-8")
     assert [name for name in VIEWS if f'`"{name}"`' not in text] == []
+
+
+def test_the_page_of_parameters_has_every_parameter():
+    text = (ROOT / "docs" / "guide" / "parameters.md").read_text(encoding="utf-8")
+    assert [name for name in PARAMETERS if f"`{name}" not in text] == []
+
+
+def test_an_example_that_takes_too_long_is_said_and_the_others_keep_their_times(tmp_path, monkeypatch):
+    pytest.importorskip("sphinx")
+    times, said = _tool("example_times"), []
+    seconds = iter([(0.0, 0.0), (3.0, 5.0), (0.0, 0.0), (times.LIMIT + 1.0, 200.0), (0.0, 0.0), (1.0, 2.0)])
+    monkeypatch.setattr(times, "now", lambda: next(seconds))
+    monkeypatch.setattr(times._LOG, "warning", lambda *words: said.append(words[1]))
+    conf = {"src_dir": str(tmp_path), "plot_gallery": True}
+    for name in ("plot_b", "plot_a", "plot_b"):
+        times.note(conf, f"examples/{name}.py", "before")
+        times.note(conf, f"examples/{name}.py", "after")
+    assert said == ["plot_a"]
+    kept = (tmp_path / "_build" / "example_times.tsv").read_text(encoding="utf-8").splitlines()
+    assert kept[1:] == [f"plot_a\t{times.LIMIT + 1:.1f}\t200.0", "plot_b\t1.0\t2.0"]
 
 
 def test_the_api_lists_everything_public():
@@ -140,6 +168,7 @@ def test_on_a_phone_what_is_too_wide_says_so_and_tables_of_words_are_cards(tmp_p
     (tmp_path / "a.html").write_text(
         f"<style>{(static / 'site.css').read_text()} td {{ white-space: nowrap; }}</style>"
         f'<article class="bd-article"><table id="wide">{row}</table><table id="cards" class="stacked">{row}</table>'
+        f'<table id="few"><tr><td>one</td><td>two</td><td>{"a sentence of some words " * 4}</td></tr></table>'
         f"</article><script>{(static / 'scroll_hint.js').read_text()}</script>"
     )
     sync_api = pytest.importorskip("playwright.sync_api")
@@ -149,6 +178,7 @@ def test_on_a_phone_what_is_too_wide_says_so_and_tables_of_words_are_cards(tmp_p
         tab.goto((tmp_path / "a.html").as_uri())
         assert tab.locator("#wide.scrolls-right").count() == 1
         assert tab.locator("#cards.scrolls-right").count() == 0
+        assert tab.locator("#few.stacked").count() == 1
         tab.evaluate("document.getElementById('wide').scrollLeft = 10000")
         tab.wait_for_selector("#wide:not(.scrolls-right)")
         browser.close()

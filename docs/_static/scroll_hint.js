@@ -18,7 +18,11 @@ document.addEventListener('DOMContentLoaded', () => {
     box.addEventListener('scroll', look, { passive: true });
     new ResizeObserver(look).observe(box);
     box.querySelectorAll('img').forEach((image) => image.addEventListener('load', look));
-    if (phone && box.tagName === 'TABLE' && hidden()) box.classList.add('wide');
+    // On a phone a few columns that end in sentences become cards; more columns scroll.
+    if (phone && box.tagName === 'TABLE' && hidden()) {
+      const cards = box.rows[0].cells.length <= 3 && box.querySelector('td.words:last-child');
+      box.classList.add(cards ? 'stacked' : 'wide');
+    }
     look();
   });
 });

@@ -35,6 +35,13 @@ def noisy_subspaces() -> tuple[np.ndarray, np.ndarray]:
 
 
 @functools.cache
+def few_noisy_subspaces() -> tuple[np.ndarray, np.ndarray]:
+    """So few that single links of a matrix can be seen."""
+    X, y = noisy_subspaces()
+    return X[::3], y[::3]
+
+
+@functools.cache
 def clean_subspaces() -> tuple[np.ndarray, np.ndarray]:
     data = make_subspaces(5, dim=3, ambient=30, per_subspace=40, noise=0.02, random_state=0)
     return data.data, data.target

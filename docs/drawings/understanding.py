@@ -10,9 +10,19 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from drawings import picture
-from drawings.samples import clean_subspaces, digits, faces, fitted, noisy_subspaces, plane_and_lines, wine
+from drawings.samples import (
+    clean_subspaces,
+    digits,
+    faces,
+    few_noisy_subspaces,
+    fitted,
+    noisy_subspaces,
+    plane_and_lines,
+    wine,
+)
 from drawings.space import bare
 from masked_subspace import BMSC, RMSC
+from masked_subspace.baselines import LRR, LSR, SSC, EnSC
 from masked_subspace.masks import ConsensusMask, LabelMask
 from masked_subspace.metrics import clustering_accuracy, match_labels, subspace_preserving_error
 from masked_subspace.plots import THEMES, plot_affinity, plot_embedding, plot_map
@@ -42,6 +52,19 @@ def rebuild(theme: str) -> Any:
     model = fitted(BMSC, clean_subspaces, 5)
     plot_affinity(abs(model.representation_matrix_), clean_subspaces()[1], ax=ax, theme=theme)
     ax.set(title="|Z|: row i rebuilds sample i")
+    return figure
+
+
+@picture
+def coefficients(theme: str) -> Any:
+    """What five methods ask of the coefficients, on the same samples."""
+    y = few_noisy_subspaces()[1]
+    figure, axes = plt.subplots(1, 5, figsize=(10, 2.6), layout="constrained")
+    for ax, method in zip(axes, (BMSC, SSC, EnSC, LSR, LRR), strict=True):
+        Z = fitted(method, few_noisy_subspaces, 5).representation_matrix_
+        plot_affinity(abs(Z), y, ax=ax, theme=theme)
+        wrong = subspace_preserving_error(Z, y)
+        ax.set(title=f"{method.__name__}: {Z.nnz / len(y):.0f} links,\n{wrong:.0%} wrong", xlabel="", ylabel="")
     return figure
 
 

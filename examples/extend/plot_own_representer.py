@@ -55,7 +55,7 @@ class Ridge:
 
 
 # %%
-# Three subspaces. One round, then three rounds with the mask of the labels.
+# Three subspaces. One round, then up to three with the mask of the labels: they stop when it no longer changes.
 
 data = make_subspaces(3, dim=3, ambient=15, per_subspace=40, noise=0.08, random_state=0)
 figure, axes = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")

@@ -61,6 +61,7 @@ def plot_n_clusters(model: Any, score: str = "score", *, ax: Any = None, theme: 
         textcoords="offset points",
         fontsize=8,
         color=look.ink,
+        bbox={"boxstyle": "square,pad=0.1", "fc": look.ground, "ec": "none"},  # the curve passes here
     )
     ax.set(xlabel="number of clusters", ylabel=score.replace("_", " "))
     ax.xaxis.get_major_locator().set_params(integer=True)  # there are no 2.5 clusters
