@@ -18,6 +18,10 @@ class Done:
     """A future that has come."""
 
     value: Any
+    status = "finished"
+
+    def done(self) -> bool:
+        return True
 
 
 class SerialClient:
@@ -41,14 +45,7 @@ def _plain(value: Any) -> Any:
     return (value[0], *(_plain(one) for one in value[1:])) if isinstance(value, tuple) and callable(value[0]) else value
 
 
-class SerialWorkers(Workers):
-    """Results are there as soon as they are asked for."""
-
-    def _until_done(self, futures: Any) -> None:
-        pass
-
-
-WORKERS = SerialWorkers(SerialClient())
+WORKERS = Workers(SerialClient())
 
 
 def in_blocks(W: csr_array, bounds: list[int]) -> BlockGraph:

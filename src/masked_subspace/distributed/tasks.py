@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 
 TaskGraph = dict[str, object]
-# Seconds: how often a fit that waits looks whether there are workers, and how long it waits where there are none. A
-# worker that died is back in 5 to 30 on a busy machine.
-_POLL, _PATIENCE = 1.0, 300.0
+_PATIENCE = 300.0  # seconds without any worker; one that died is back in 5 to 30 on a busy machine
 Item = TypeVar("Item")
 
 
@@ -117,33 +115,22 @@ class Workers:
 
     def fetch(self, values: list[Result]) -> list[Any]:
         """Results that are small enough for the client."""
-        futures = [value.future for value in self.keep(values)]
-        self._until_done(futures)
+        futures = self._done(self.keep(values))
         fetched: list[Any] = self.client.gather(futures)
         return fetched
 
     def wait(self, values: list[Result]) -> None:
         """Until all are computed; an error of any of them is raised here."""
-        futures = [value.future for value in values if value.future is not None]
-        self._until_done(futures)
-        for future in futures:
-            if future.status == "error":
+        for future in self._done(values):
+            if future.status != "finished":
                 future.result()
 
-    def _until_done(self, futures: Sequence[Future | None]) -> None:
-        """Until all are computed or one failed for good. A cluster that has lost its workers would wait for ever."""
-        from distributed import TimeoutError, wait
+    def _done(self, values: list[Result]) -> list[Future]:
+        from masked_subspace.parallel.dask_engine import wait_for
 
-        from masked_subspace.parallel.dask_engine import alone_after
-
-        alone_since: float | None = None
-        while True:
-            try:
-                wait(futures, timeout=_POLL)
-            except TimeoutError:
-                alone_since = alone_after(self.client, alone_since, self.patience)
-            else:
-                return
+        futures = [value.future for value in values if value.future is not None]
+        wait_for(self.client, futures, self.patience)
+        return futures
 
     def peak_memory(self) -> dict[str, int]:
         """The largest resident size of each worker process so far, in bytes."""

@@ -31,6 +31,7 @@ Places: TypeAlias = "dict[str, Future | MappedArray]"
 _SCATTER_BYTES = 1 << 16
 _MOST_ATTEMPTS = 5
 _POLL_SECONDS = 0.5
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
 
 
 class ClusterLostError(RuntimeError):
@@ -40,7 +41,7 @@ class ClusterLostError(RuntimeError):
 def alone_after(client: Client, alone_since: float | None, patience: float) -> float | None:
     """None while there are workers, else since when there are none; longer than `patience` seconds is an error."""
     try:
-        workers = client.scheduler_info(n_workers=-1)["workers"]
+        workers = _open(client).scheduler_info(n_workers=-1)["workers"]
     except OSError as error:
         raise ClusterLostError("the Dask scheduler does not answer; start a cluster and fit again.") from error
     if workers:
@@ -53,6 +54,28 @@ def alone_after(client: Client, alone_since: float | None, patience: float) -> f
             "(nothing was written, and the estimator is as before the call)."
         )
     return alone_since
+
+
+def _open(client: Client | None) -> Client:
+    if client is None or client.status != "running":
+        raise ClusterLostError("the Dask client is closed; connect a new one and fit again.")
+    return client
+
+
+def wait_for(client: Client, futures: Sequence[Future], patience: float) -> None:
+    """Until each is computed, failed or cancelled; a cluster without workers for `patience` seconds is an error.
+
+    It looks again and again: a wait of Dask with a time limit ends in an exception that refers to itself, whose frames
+    keep whatever this process or the workers hold for them until Python's next search for garbage.
+    """
+    alone_since: float | None = None
+    pause, looked = _SHORTEST_PAUSE, time.monotonic()
+    while not all(future.done() for future in futures):
+        time.sleep(pause)
+        pause = min(1.3 * pause, _LONGEST_PAUSE)
+        if time.monotonic() - looked > _POLL_SECONDS:
+            alone_since = alone_after(client, alone_since, patience)
+            looked = time.monotonic()
 
 
 class DaskEngine:
@@ -82,10 +105,7 @@ class DaskEngine:
 
     @property
     def client(self) -> Client:
-        client = self._client()
-        if client is None or client.status != "running":
-            raise ClusterLostError("the Dask client is closed; connect a new one and fit again.")
-        return client
+        return _open(self._client())
 
     def run(self, work: Callable[[Shared, Block], Result], shared: Shared, blocks: Sequence[Block]) -> Iterator[Result]:
         waiting: deque[tuple[int, Future, int]] = deque()  # (number of the block, its future, attempts so far)
@@ -123,21 +143,17 @@ class DaskEngine:
 
     def _result_of(self, future: Future) -> tuple[Any, BaseException | None]:
         """The result of a block, or the reason for which it was lost with its worker."""
-        from distributed import CancelledError, KilledWorker, TimeoutError
+        from distributed import CancelledError, KilledWorker
         from distributed.comm.core import CommClosedError
 
-        alone_since: float | None = None
-        while True:
-            try:
-                result, worker, memory = future.result(timeout=_POLL_SECONDS)
-            except TimeoutError:
-                alone_since = self._check_alive(alone_since)
-            except (CancelledError, KilledWorker, CommClosedError) as error:
-                self._check_alive(None)
-                return None, error
-            else:
-                self.peak_memory[worker] = max(memory, self.peak_memory.get(worker, 0))
-                return result, None
+        wait_for(self.client, [future], self.patience)
+        try:
+            result, worker, memory = future.result()
+        except (CancelledError, KilledWorker, CommClosedError) as error:
+            self._check_alive(None)
+            return None, error
+        self.peak_memory[worker] = max(memory, self.peak_memory.get(worker, 0))
+        return result, None
 
     def _check_alive(self, alone_since: float | None) -> float | None:
         return alone_after(self.client, alone_since, self.patience)
