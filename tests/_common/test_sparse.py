@@ -147,6 +147,15 @@ def test_coordinates_keep_all_inner_products_and_lengths(shape, dtype):
     np.testing.assert_allclose((placed**2).sum(axis=1), (new.toarray() ** 2).sum(axis=1), atol=atol)
 
 
+def test_samples_have_no_part_outside_their_own_space():
+    """Where directions are short, rounding of the others is as long as they are: it is no part outside."""
+    rng = np.random.default_rng(0)
+    X = csr_array(rng.standard_normal((30, 60)) * np.logspace(0, -6, 30)[:, None])
+    assert (RowSpace.of(X).coordinates(X)[:, -1] == 0).all()
+    new = csr_array(rng.standard_normal((4, 60)))
+    assert (RowSpace.of(X).coordinates(new)[:, -1] > 1).all()
+
+
 def test_too_many_directions_are_refused():
     with pytest.raises(ValueError, match="TruncatedSVD"):
         RowSpace.of(csr_array((20_000, 30_000)))

@@ -32,6 +32,7 @@ class RowSpace:
     directions: FloatArray  # in float64: small directions are divided by their length
     n_features: int
     dtype: DType
+    rounding: float  # share of a squared length below which a part outside is rounding
 
     @classmethod
     def of(cls, X: csr_array) -> RowSpace:
@@ -51,7 +52,9 @@ class RowSpace:
         values, vectors = values[kept], vectors[:, kept]
         # XV by features; by samples V = XᵀUS^-½, so that XV = XXᵀ · US^-½.
         directions = vectors if by_features else vectors / np.sqrt(np.maximum(values, _TINY))
-        return cls(None if by_features else rows, directions, n_features, X.dtype)
+        # Rounding of XXᵀU is divided by the root of the smallest value kept.
+        grown = 1.0 if by_features else float(np.sqrt(values.max() / max(float(values.min()), _TINY)))
+        return cls(None if by_features else rows, directions, n_features, X.dtype, len(vectors) * _EPSILON * grown)
 
     def coordinates(self, X: csr_array) -> FloatArray:
         """n × (r + 1): rows with the inner products that X has with the samples, and with its lengths."""
@@ -64,7 +67,7 @@ class RowSpace:
             inside = products @ self.directions
             squared = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
             outside = squared - np.einsum("ij,ij->i", inside, inside)
-            outside[outside <= len(self.directions) * _EPSILON * squared] = 0
+            outside[outside <= self.rounding * squared] = 0
             out[start : start + step, :-1] = inside
             out[start : start + step, -1] = np.sqrt(outside)
         return out
