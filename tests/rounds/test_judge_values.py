@@ -8,7 +8,7 @@ import pytest
 
 from masked_subspace._common.progress import SilentEvents
 from masked_subspace._common.rows import content_order
-from masked_subspace.label.agreement import halves, predicted_labels
+from masked_subspace.label.agreement import folds, folds_for, predicted_labels
 from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
 from masked_subspace.metrics import adjusted_rand_index
@@ -17,6 +17,7 @@ from masked_subspace.rounds import judge
 from masked_subspace.rounds.defaults import (
     FINER_FROM,
     FINEST_FROM,
+    LINKS_BY_COSINE,
     LINKS_OF_MANY,
     LINKS_OF_MEMBERS,
     LINKS_OF_SMALL_CLUSTERS,
@@ -30,6 +31,7 @@ from masked_subspace.rounds.judge import (
     families_of,
     family_of,
     judged_ways,
+    links_by_cosine_for,
     links_for,
     prediction_strength,
     strength_of,
@@ -71,10 +73,20 @@ def test_strength_is_the_mean_over_different_splits(table):
     X, y = table
     rough = np.where(np.arange(90) % 3 == 0, (y + 1) % 3, y)
     rng, order = np.random.default_rng(4), content_order(X)
-    folds = [halves(order, rng) for _ in range(16)]  # of 90 samples
-    assert not np.array_equal(folds[0], folds[1])
-    scores = [adjusted_rand_index(rough, predicted_labels(X, rough, 3, fold)) for fold in folds]
+    halves = [folds(order, 2, rng) for _ in range(16)]  # of 90 samples
+    assert not np.array_equal(halves[0], halves[1])
+    scores = [adjusted_rand_index(rough, predicted_labels(X, rough, 3, fold)) for fold in halves]
     assert prediction_strength(X, rough, 3, seed=4) == pytest.approx(np.mean(scores))
+
+
+def test_small_clusters_are_predicted_by_three_quarters_of_the_samples():
+    X, y = np.repeat(np.eye(9), 6, axis=0) + np.random.default_rng(0).normal(0, 0.2, (54, 9)), np.repeat(range(9), 6)
+    rng, order = np.random.default_rng(4), content_order(X)
+    quarters = [folds(order, 4, rng) for _ in range(16)]
+    assert sorted(set(quarters[0])) == [0, 1, 2, 3]
+    scores = [adjusted_rand_index(y, predicted_labels(X, y, 9, fold)) for fold in quarters]
+    assert prediction_strength(X, y, 9, seed=4) == pytest.approx(np.mean(scores))
+    assert [folds_for(90, 9), folds_for(89, 9)] == [2, 4]
 
 
 def test_a_gap_counts_where_no_subspace_predicts():
@@ -112,6 +124,10 @@ def test_links_of_members_follow_the_size_of_clusters():
     assert links_for("auto", FINER_FROM * 7 - 1, 7)[1] == LINKS_OF_SMALL_CLUSTERS
     assert links_for(9, 10, 2) == (8, 9, 10)
     assert links_for(1, 10, 2) == (1, 1, 2)
+    assert links_by_cosine_for("auto", 1000, 100) == LINKS_BY_COSINE
+    assert links_by_cosine_for("auto", 700, 100) == (4, 6, 7)
+    assert links_by_cosine_for("auto", 10, 10) == (2, 2, 2)
+    assert links_by_cosine_for(4, 500, 100) == (3, 4, 5)
     assert wider_links_for(FINEST_FROM * 7, 7) == judge.WIDER_LINKS
     assert wider_links_for(FINEST_FROM * 7 - 1, 7) == ()
     assert voting_links((3, 4, 5), MANY_A_CLUSTER * 7, 7) == LINKS_OF_MANY

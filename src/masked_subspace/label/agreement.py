@@ -31,7 +31,9 @@ _LEAD = 1e-9
 AffineSubspace: TypeAlias = tuple[FloatArray, FloatArray]
 _ENERGY = 0.9
 _MOST_DIRECTIONS = 9
-# Splits in two: few samples are split more often, so that about as many are predicted. Of ORL's 400 samples three
+# Half of a cluster of fewer than ten samples says little of the other half: these are split in four.
+_SMALL, _FOLDS_OF_SMALL = 10, 4
+# How often: few samples are split more often, so that about as many are predicted. Of ORL's 400 samples three
 # splits leave the score of a way uncertain by .03, more than the two best ways differ, and eight by .01.
 _PREDICTED, _FEWEST_SPLITS, _MOST_SPLITS = 3_200, 3, 16
 # More features than this are first reduced to their leading principal directions: the yardstick stays, at less cost.
@@ -202,28 +204,36 @@ def mean_of_neighbours(votes: list[IntArray]) -> float:
     return float(np.mean([adjusted_rand_index(a, b) for a, b in pairs]))
 
 
-def halves(order: IntArray, rng: np.random.Generator) -> IntArray:
-    """Two folds at random; samples in another order fall into the same ones."""
+def folds(order: IntArray, count: int, rng: np.random.Generator) -> IntArray:
+    """So many folds at random; samples in another order fall into the same ones."""
     fold = np.empty(len(order), dtype=np.int64)
-    fold[order] = rng.random(len(order)) >= 0.5
+    fold[order] = count * rng.random(len(order))
     return fold
 
 
+def folds_for(n_samples: int, n_clusters: int) -> int:
+    """Into how many parts the samples are split; each is predicted by the others."""
+    return _FOLDS_OF_SMALL if n_samples < _SMALL * n_clusters else 2
+
+
 def splits_for(n_samples: int) -> int:
-    """How often the samples are split in two."""
+    """How often the samples are split."""
     return min(_MOST_SPLITS, max(_FEWEST_SPLITS, round(_PREDICTED / n_samples)))
 
 
 def prediction_strength(samples: FloatArray, labels: IntArray, n_clusters: int, seed: int = 0) -> float:
-    """How well the clusters of one half of the samples predict the labels of the other: 0 … 1.
+    """How well the clusters of some samples predict the labels of the others: 0 … 1.
+
+    Samples are split in two, or in four where clusters are small.
 
     A partition with fewer than K clusters would predict itself; it scores 0.
     """
     if len(np.unique(labels)) < n_clusters:
         return 0.0
     rng, order = np.random.default_rng(seed), content_order(samples)
+    count = folds_for(len(labels), n_clusters)
     scores = [
-        adjusted_rand_index(labels, predicted_labels(samples, labels, n_clusters, halves(order, rng)))
+        adjusted_rand_index(labels, predicted_labels(samples, labels, n_clusters, folds(order, count, rng)))
         for _ in range(splits_for(len(labels)))
     ]
     return max(0.0, float(np.mean(scores)))

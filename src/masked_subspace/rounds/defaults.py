@@ -23,7 +23,7 @@ Who votes, where neither links nor members are given (estimators/rmsc.py asks, r
     the view was given          _asked_again          nine graphs of it, with settings drawn from the prior
     over `ONE_VIEW_FROM`        _asked_again          in either case of one view one graph for each of `LINKS_OF_MANY`
 
-Every graph votes once for each of `cuts_for`. Graphs by cosine keep `LINKS_BY_COSINE` throughout, and of mixtures and
+Every graph votes once for each of `cuts_for`. Graphs by cosine keep `links_by_cosine_for` throughout; of mixtures and
 topics the models vote in the place of cuts (`votes_of_model`).
 
 Constants of one step stand beside its code: links of one graph (`LINKS`, label/graph.py), restarts of k-means
@@ -65,6 +65,9 @@ SETTLED = 1e-3
 # Links a sample in graphs by |cosine|, the codes of least squares: most entries of such a code are small and few are 0.
 # Palm (20 a cluster) .999 with these and .92 with 4; ORL (10 a cluster) .88 with these and .85 with 10, 12 and 14.
 LINKS_BY_COSINE = (6, 8, 10)
+# Samples a cluster from which these are taken; smaller clusters have as many fewer, so that links stay inside: faces of
+# ORL, 5 a person 71.9 → 78.0, 7 a person 77.9 → 83.7; Palm, 8 of each of 20, 98.8 → 100 (four draws each).
+SAMPLES_OF_THESE_LINKS = 10
 # Samples on which ways are judged, or so many a cluster if that is more (docs/findings/judge.md, "On a sample").
 JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 25
 # Samples on which the number of clusters is looked for, where it is not given (docs/findings/number_of_clusters.md).

@@ -31,10 +31,12 @@ from masked_subspace.label.separation import Clouds
 from masked_subspace.rounds.defaults import (
     FINER_FROM,
     FINEST_FROM,
+    LINKS_BY_COSINE,
     LINKS_OF_MANY,
     LINKS_OF_MEMBERS,
     LINKS_OF_SMALL_CLUSTERS,
     MANY_A_CLUSTER,
+    SAMPLES_OF_THESE_LINKS,
     WIDER_LINKS,
 )
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
@@ -149,6 +151,14 @@ def links_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int,
     if isinstance(middle, str):
         middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * n_clusters else LINKS_OF_SMALL_CLUSTERS
     return max(1, middle - 1), middle, middle + 1
+
+
+def links_by_cosine_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int, ...]:
+    """The same in graphs by |cosine|: where a cluster has fewer than ten samples, by its size."""
+    if not isinstance(n_links, str):
+        return links_for(n_links, n_samples, n_clusters)
+    share = min(1.0, n_samples / (SAMPLES_OF_THESE_LINKS * n_clusters))
+    return tuple(max(2, round(share * count)) for count in LINKS_BY_COSINE)
 
 
 def wider_links_for(n_samples: int, n_clusters: int) -> tuple[int, ...]:
