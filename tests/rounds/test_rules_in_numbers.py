@@ -1,7 +1,6 @@
 """The rules of the default fit with their numbers written out, as docs/findings/ measured them: a rule that is read off
 the constants it uses would hold for any of them."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,11 +65,9 @@ def test_links_of_seven_clusters_change_at_40_90_and_500_samples_each():
     ],
 )
 def test_by_how_much_a_way_must_lead(name, n_views, score):
-    ensemble = SimpleNamespace(recipe=SimpleNamespace(n_clusters=1))
-    family = SimpleNamespace(name=name, views=[None] * n_views, ensemble=ensemble)
-    way = Way(family, 0.8, 0.5, np.zeros(3, int), [np.zeros((10, 2))])
+    way = Way(SimpleNamespace(name=name, views=[None] * n_views), 0.8, 0.5, np.zeros(3, int), [])
     assert way.score == pytest.approx(score)
-    unasked = replace(way, strength=None, labels=np.empty(0, int))
+    unasked = Way(way.family, 0.8, None, np.empty(0, int), [])
     assert unasked.score == pytest.approx(2 * score)  # a strength of 1 at most
 
 

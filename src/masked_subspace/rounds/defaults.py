@@ -67,7 +67,7 @@ SETTLED = 1e-3
 LINKS_BY_COSINE = (6, 8, 10)
 # Samples a cluster from which these are taken; smaller clusters have as many fewer, so that links stay inside: faces of
 # ORL, 5 a person 71.9 → 78.0, 7 a person 77.9 → 83.7; Palm, 8 of each of 20, 98.8 → 100 (four draws each).
-SAMPLES_OF_WHOLE_CLUSTERS = 10
+SAMPLES_OF_THESE_LINKS = 10
 # Samples on which ways are judged, or so many a cluster if that is more (docs/findings/judge.md, "On a sample").
 JUDGED_SAMPLES, JUDGED_A_CLUSTER = 2_000, 25
 # Samples on which the number of clusters is looked for, where it is not given (docs/findings/number_of_clusters.md).

@@ -36,7 +36,7 @@ from masked_subspace.rounds.defaults import (
     LINKS_OF_MEMBERS,
     LINKS_OF_SMALL_CLUSTERS,
     MANY_A_CLUSTER,
-    SAMPLES_OF_WHOLE_CLUSTERS,
+    SAMPLES_OF_THESE_LINKS,
     WIDER_LINKS,
 )
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
@@ -127,10 +127,6 @@ _MIXTURE = 1.1
 # where they cost 10 to 30 points. So topics are taken unless others lead by a third (docs/findings/judge.md, "Word
 # counts").
 _TOPICS = 0.75
-# A subspace of several directions is not known from a few samples: of clusters below ten the strength of ridge is low
-# even where it is right. Over 24 cases of five and seven samples a cluster (faces, palms, objects, letters, digits,
-# genes, made clusters) mean accuracy is 75.9 without, 76.5 with 1.15, 77.2 with 1.2.
-_RIDGE_OF_SMALL = 1 / 1.15
 _HANDICAPS = {"whitened": _WHITENED, "near": _NEAR, **dict.fromkeys(MIXTURES, _MIXTURE), TOPICS: _TOPICS}
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUT = Cut("modularity")
@@ -161,7 +157,7 @@ def links_by_cosine_for(n_links: int | str, n_samples: int, n_clusters: int) -> 
     """The same in graphs by |cosine|: where a cluster has fewer than ten samples, by its size."""
     if not isinstance(n_links, str):
         return links_for(n_links, n_samples, n_clusters)
-    share = min(1.0, n_samples / (SAMPLES_OF_WHOLE_CLUSTERS * n_clusters))
+    share = min(1.0, n_samples / (SAMPLES_OF_THESE_LINKS * n_clusters))
     return tuple(max(2, round(share * count)) for count in LINKS_BY_COSINE)
 
 
@@ -234,14 +230,7 @@ class Way:
         # Topics have one view, but votes that see it differently.
         of_one_view = len(self.family.views) == 1 and self.family.name != TOPICS
         handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.family.name, 1.0)
-        if self.family.name == RIDGE and self.small_clusters:
-            handicap = _RIDGE_OF_SMALL
         return self.agreement * (1.0 if self.strength is None else self.strength) / handicap
-
-    @property
-    def small_clusters(self) -> bool:
-        recipe = self.family.ensemble.recipe
-        return len(self.yardsticks[0]) < SAMPLES_OF_WHOLE_CLUSTERS * recipe.n_clusters
 
     def votes_made(self) -> list[IntArray]:
         """Those that the judge compared, or a model's."""
