@@ -39,7 +39,7 @@ from masked_subspace.rounds.judge import (
     wider_links_for,
     yardsticks,
 )
-from masked_subspace.rounds.mixtures import mixture_votes
+from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, mixture_votes
 from masked_subspace.rounds.recursion import Ballot, Member, Recipe, together
 from masked_subspace.rows.preparation import VIEWS, Preparation
 
@@ -117,6 +117,29 @@ def test_ways_that_agree_easily_are_handicapped(name, n_views, handicap):
     family = SimpleNamespace(name=name, views=[VIEWS["plain"]] * n_views)
     assert Way(family, 0.8, 0.5, np.zeros(3, int), []).score == pytest.approx(0.4 / handicap)
     assert handicap > 1 or name in ("plain", "ridge", "topics")
+
+
+def test_to_choose_the_mean_of_both_strengths_counts():
+    way = Way(SimpleNamespace(name="plain", views=[VIEWS["plain"]] * 3), 0.8, 0.5, np.zeros(3, int), [])
+    assert "evened_strength" not in way.record(False, [])
+    both = replace(way, evened=np.zeros((3, 2)), evened_strength=0.9)
+    assert both.score == pytest.approx(0.8 * 0.7)
+    assert both.record(False, [])["evened_strength"] == 0.9
+    assert both.strength_of(way.labels) == 0.5  # structure_ is measured as for tables
+
+
+def test_directions_are_evened_out_as_ridge_sees_them():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 4)) @ (np.array([[9.0], [4.0], [1.0], [1.0]]) * rng.standard_normal((4, 30)))
+    seen = Preparation.learn(X, VIEWS["uncentered-ridge"]).apply(X)
+    family = SimpleNamespace(
+        name="ridge", ensemble=SimpleNamespace(looks=[SimpleNamespace(prepared=SimpleNamespace(X=seen))])
+    )
+    np.testing.assert_array_equal(judge._evened(X, [family]), seen)
+    sizes = np.linalg.svd(X, compute_uv=False)[:4], np.linalg.svd(seen, compute_uv=False)[:4]
+    assert sizes[0].max() / sizes[0].min() > 5 > 2 > sizes[1].max() / sizes[1].min()
+    assert judge._evened(X[:, :FEATURES_OF_A_TABLE], [family]) is None
+    assert judge._evened(X, [SimpleNamespace(name="plain")]) is None
 
 
 def test_links_of_members_follow_the_size_of_clusters():

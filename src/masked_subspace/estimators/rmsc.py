@@ -88,9 +88,10 @@ class RMSC(MaskedClusterer):
     member_labels_ : list of ndarray of shape (n_samples,)
         With several members, one entry a vote: every cut of every graph, graph by graph.
     choices_ : list of dict
-        One record for each way that was judged: views, cuts, agreement, strength, score, taken. Strength is None, and
-        the score what it is at most, where a way could not lead; `directions` where ridge or whitened views of many
-        sparse samples have their leading directions only.
+        One record for each way that was judged: views, cuts, agreement, strength, score, taken; beyond 20 features also
+        evened_strength, with directions evened out. Strength is None, and the score what it is at most, where a way
+        could not lead; `directions` where ridge or whitened views of many sparse samples have their leading directions
+        only.
     noise_ : ndarray of shape (n_samples, n_features)
         ε, if `noise` is a number (v2).
     outliers_ : csr_array of shape (n_samples, n_features)

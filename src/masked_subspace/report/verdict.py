@@ -199,7 +199,7 @@ def _why(choice: RecordView) -> str:
     agreement, strength = choice.get("agreement"), choice.get("strength")
     if agreement is None or strength is None:
         return ""
-    return f" (its members agree to {agreement:.2f}, halves of the samples predict each other to {strength:.2f})"
+    return f" (its members agree to {agreement:.2f}, parts of the samples predict each other to {strength:.2f})"
 
 
 def _choices_of_history(run: Run) -> list[RecordView]:

@@ -6,7 +6,9 @@ Agreement: mean adjusted Rand index between votes that were found in different w
 every way its own partition. Prediction strength: the samples are split in two; in one half each cluster becomes an
 affine subspace (its mean and the directions that hold 90 % of its energy, nine at most); the other half goes to the
 nearest subspace, and the adjusted Rand index says how far that agrees with its labels. All views are judged by the same
-two yardsticks, the samples as given and with every feature on one scale; their geometric mean counts.
+two yardsticks, the samples as given and with every feature on one scale; their geometric mean counts. More features
+than a table has are also seen with their directions evened out, where what moves all clusters alike (light on faces) is
+no larger than what tells them apart. To choose, the mean of both strengths counts.
 
 A way is a family of views that see alike; its members vote in all of them, which is steadier than any one view. Every
 way is tried on the data or a sample, and the largest score decides. Every constant says where it was measured.
@@ -224,13 +226,18 @@ class Way:
     labels: IntArray
     yardsticks: list[FloatArray]
     gaps: Clouds | None = None  # of a table
+    evened: FloatArray | None = None  # one more yardstick, which counts for the choice: directions evened out
+    evened_strength: float | None = None
 
     @property
     def score(self) -> float:
         # Topics have one view, but votes that see it differently.
         of_one_view = len(self.family.views) == 1 and self.family.name != TOPICS
         handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.family.name, 1.0)
-        return self.agreement * (1.0 if self.strength is None else self.strength) / handicap
+        foretold = 1.0 if self.strength is None else self.strength
+        if self.evened_strength is not None:
+            foretold = (foretold + self.evened_strength) / 2
+        return self.agreement * foretold / handicap
 
     def votes_made(self) -> list[IntArray]:
         """Those that the judge compared, or a model's."""
@@ -250,6 +257,7 @@ class Way:
             "cuts": [] if self.family.name in MODELS else [f"{cut.kind} × {cut.fineness:g}" for cut in cuts],
             "agreement": self.agreement,
             "strength": self.strength,
+            **({} if self.evened is None else {"evened_strength": self.evened_strength}),
             "score": self.score,
             "taken": taken,
         }
@@ -310,7 +318,10 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, ev
 
     Agreements are asked for first, then strengths in their order, as long as one could lead: all with `every`.
     """
-    measured = partial(Way, strength=None, labels=_NOBODY, yardsticks=yardsticks(X), gaps=gaps_of(X, recipe.seed))
+    measured = partial(
+        Way, strength=None, labels=_NOBODY, yardsticks=yardsticks(X), gaps=gaps_of(X, recipe.seed),
+        evened=_evened(X, families),
+    )  # fmt: skip
     begun = [measured(*_begin(family, X, recipe)) for family in families]
     if begun and begun[0].gaps is not None:  # a table
         suited = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
@@ -321,6 +332,18 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, ev
         ways.append(_with_strength(way, recipe) if every or not ways or way.score > ways[0].score else way)
         ways.sort(key=_falling)
     return ways
+
+
+def _evened(X: FloatArray, families: Sequence[Family]) -> FloatArray | None:
+    """The samples as the first view of ridge sees them; None for tables, and where no view evens directions out.
+
+    Over 29 sets of images, letters and genes, most of them parts with 5 to 20 samples a cluster, it takes the mean
+    regret from .036 to .017 and the worst from .32 to .15 (docs/findings/judge.md, "Small clusters").
+    """
+    if X.shape[1] <= FEATURES_OF_A_TABLE:
+        return None
+    rows = [family.ensemble.looks[0].prepared.X for family in families if family.name == RIDGE]
+    return leading_rows(rows[0]) if rows else None
 
 
 def _falling(way: Way) -> float:
@@ -348,8 +371,9 @@ def _with_strength(way: Way, recipe: Recipe) -> Way:
     ballot = family.ballot if family.ballot.votes else replace(family.ballot, votes=_all_votes(family, recipe.cuts))
     found = consensus(ballot, recipe.n_clusters, family.ensemble.evidence, recipe.seed)
     strength = strength_of(way.yardsticks, found.labels, recipe.n_clusters, recipe.seed, way.gaps)
+    evened = None if way.evened is None else strength_of([way.evened], found.labels, recipe.n_clusters, recipe.seed)
     family = replace(family, ballot=replace(ballot, labeling=found))
-    return replace(way, family=family, strength=strength, labels=found.labels)
+    return replace(way, family=family, strength=strength, evened_strength=evened, labels=found.labels)
 
 
 def _all_votes(family: Family, cuts: Sequence[Cut]) -> list[IntArray]:

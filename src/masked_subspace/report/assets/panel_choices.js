@@ -3,7 +3,7 @@ addPanel({
   id: 'choosing',
   nav: 'Choices',
   title: 'What was chosen without labels',
-  read: 'Every candidate was scored on the samples alone; the highest score was taken. A clear peak is a safe choice. Scores that lie close together mean that the data do not decide, and the next best deserves a look. Of a number of clusters, agreement says how far different looks at the data find the same clusters, information how much these say, separation (where clusters are clouds) how far they stand apart; the score weighs them. Of a way, agreement and strength make the score; a low-rank way is taken by the gap of its graph. A dash: not computed, because the way could not lead.',
+  read: 'Every candidate was scored on the samples alone; the highest score was taken. A clear peak is a safe choice. Scores that lie close together mean that the data do not decide, and the next best deserves a look. Of a number of clusters, agreement says how far different looks at the data find the same clusters, information how much these say, separation (where clusters are clouds) how far they stand apart; the score weighs them. Of a way, agreement and strength (the mean of both strengths where there are two) make the score; a low-rank way is taken by the gap of its graph. A dash: not computed, because the way could not lead.',
   draw: drawChoices,
 });
 
