@@ -47,6 +47,8 @@ def ways_of(X: Any, y: Any, seed: int) -> list[dict[str, Any]]:
         else:  # the judge saw a sample: the members of this way are asked about all samples
             labels = model._vote(task, way.family.views, way, []).rounds.last.labeling.labels
         scores = {"agreement": way.agreement, "strength": way.strength, "score": way.score, "views": views}
+        if way.evened is not None:
+            scores["evened_strength"] = way.evened_strength
         records.append({"way": way.family.name, **scores, "accuracy": clustering_accuracy(y, labels)})
     chosen = next(record["way"] for record in model.choices_ if record["taken"])
     if chosen == "low-rank":
@@ -106,7 +108,8 @@ def accuracy_with(cases: list[dict[str, Any]], handicaps: Handicaps) -> float:
     """The same where the way of the largest score is taken."""
 
     def score(way: dict[str, Any]) -> float:
-        return float(way["agreement"] * way["strength"] / handicap(way, handicaps))
+        strengths = [way["strength"], way.get("evened_strength", way["strength"])]
+        return float(way["agreement"] * np.mean(strengths) / handicap(way, handicaps))
 
     return accuracy_of(cases, lambda case: max(case["ways"], key=score))
 

@@ -2,6 +2,7 @@
 
     python benchmarks/peers/peers.py run --results peers.jsonl --sets iris wine --methods RMSC k-means --trials 5
     python benchmarks/peers/peers.py table --results peers.jsonl         # and distances: how far behind the best
+    python benchmarks/peers/peers.py run --results unseen.jsonl --unseen # sets that took no part in any choice
 
 Every method gets the number of clusters and nothing else. Each line of the results is one fit: set, case, trial,
 method, accuracy, NMI, ARI, CPU seconds, memory (the most the fit took above what the process had), processor. EVoC and
@@ -26,6 +27,7 @@ from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralCl
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
+from unseen import UNSEEN, trials_of_unseen
 
 from masked_subspace import BMSC, RMSC, baselines
 from masked_subspace._common.peak_memory import peak_bytes, reset_peak
@@ -105,7 +107,8 @@ def run(options: argparse.Namespace) -> None:
     done = {tuple(record[key] for key in ("case", "trial", "method")) for record in load_records(results)}
     missing: set[str] = set()
     for name in options.sets:
-        for case, trial, X, y in trials_of(name, options.trials, options.first):
+        trials = trials_of_unseen if name in UNSEEN else trials_of
+        for case, trial, X, y in trials(name, options.trials, options.first):
             for method in options.methods:
                 if (case, trial, method) in done or method in missing:
                     continue
@@ -183,7 +186,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("run", "table", "distances"))
     parser.add_argument("--results", default="peers.jsonl")
-    parser.add_argument("--sets", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--sets", nargs="+", default=list(NAMES), choices=(*NAMES, *UNSEEN))
+    parser.add_argument("--unseen", dest="sets", action="store_const", const=list(UNSEEN), help="the sets of unseen.py")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--trials", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first trial: keep draws that chose a rule apart")
