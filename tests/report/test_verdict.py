@@ -122,6 +122,15 @@ def test_of_a_way_that_could_not_lead_the_bound_is_told(run):
     assert "is as good (0.71)" in other
 
 
+def test_a_score_is_told_with_all_that_it_is_made_of(run):
+    plain = {"way": "plain", "views": ["plain"], "agreement": 0.9, "strength": 0.8, "score": 0.72, "taken": True}
+    told = point(verdict(replace(run, choices=(plain,))), "Which way")
+    assert told.endswith("(its members agree to 0.90, parts of the samples predict each other to 0.80).")
+    evened = {**plain, "evened_strength": 0.6, "score": 0.63}
+    told = point(verdict(replace(run, choices=(evened,))), "Which way")
+    assert "score of 0.63" in told and told.endswith("each other to 0.80, with directions evened out to 0.60).")
+
+
 def test_the_way_that_was_taken_and_why(run):
     ways = (
         {"view": "plain", "cut": "spectral", "links": 4, "score": 0.4, "taken": False},

@@ -199,7 +199,9 @@ def _why(choice: RecordView) -> str:
     agreement, strength = choice.get("agreement"), choice.get("strength")
     if agreement is None or strength is None:
         return ""
-    return f" (its members agree to {agreement:.2f}, parts of the samples predict each other to {strength:.2f})"
+    evened = choice.get("evened_strength")
+    also = "" if evened is None else f", with directions evened out to {evened:.2f}"
+    return f" (its members agree to {agreement:.2f}, parts of the samples predict each other to {strength:.2f}{also})"
 
 
 def _choices_of_history(run: Run) -> list[RecordView]:
