@@ -169,6 +169,7 @@ def test_the_strength_of_clusters_is_measured_on_five_thousand_samples(monkeypat
         X=np.eye(6),
         rows=np.eye(6),
         strength=None,
+        choices=None,
         rounds=SimpleNamespace(last=SimpleNamespace(votes=[np.arange(6) % 2])),
     )
     with pytest.raises(EnoughError):

@@ -88,7 +88,10 @@ class Fitted:
         ("mixture", 20, True),
         ("shared-mixture", 2, True),
         ("near", 21, False),
-        ("plain", 3, False),
+        ("plain", 3, True),
+        ("ridge", 7, True),
+        ("plain", 8, False),
+        ("linear-mixture", 3, False),
         ("low-rank", 7, True),  # fewer directions than four independent planes have
         ("low-rank", 8, False),
     ],

@@ -160,9 +160,10 @@ def test_a_clear_gap_decides_where_features_have_room_for_planes(monkeypatch, n_
             model._cluster_into(task, None)
 
 
-@pytest.mark.parametrize(("score", "wins"), [(0.4, True), (0.39, False)])
-def test_the_closed_form_of_a_table_must_score_as_well_as_the_best_way(monkeypatch, score, wins):
-    closed = module.Fit(None, None, None, None, [{"way": "low-rank", "taken": True}], views_chosen=True)
+@pytest.mark.parametrize(("score", "ranks", "wins"), [(0.4, 2, True), (0.39, 2, False), (0.4, 1, False)])
+def test_the_closed_form_of_a_table_must_score_as_well_as_the_best_way(monkeypatch, score, ranks, wins):
+    rounds = SimpleNamespace(last=SimpleNamespace(votes=["labels"] * ranks))  # one rank agrees with itself
+    closed = module.Fit(None, None, None, rounds, [{"way": "low-rank", "taken": True}], views_chosen=True)
     way = SimpleNamespace(
         family=SimpleNamespace(name="near", views=["v"]),
         agreement=0.5,

@@ -127,10 +127,37 @@ def test_the_dimension_is_the_first_that_noise_would_explain():
                     return k
             return len(variances)
 
-        assert signal_dimension(variances, n, d) == first(True)
+        expected = first(True)
+        if d - expected > 0.25 * (n - 1 - expected):  # with more samples a level cluster has more, see below
+            assert signal_dimension(variances, n, d) == first(True)
         differ += first(True) != first(False)
     assert differ > 10
     assert signal_dimension(np.array([]), 1, 40) == 0
+
+
+def test_level_directions_before_a_fall_are_signal():
+    """A plane in space fills two directions of three evenly: beside their mean neither is above the edge of noise."""
+    plane = np.array([0.5, 0.45, 1e-4])
+    assert signal_dimension(plane, 80, 3) == 2
+    assert signal_dimension(plane[:2], 80, 3) == 2  # the third is rounding
+    assert signal_dimension(plane, 13, 3) == 2
+    assert signal_dimension(plane, 12, 3) == 0  # too few samples to know the smallest variance
+    assert signal_dimension(np.array([0.5, 0.45, 0.05]), 80, 3) == 0  # no fall to a tenth
+    assert signal_dimension(np.array([0.5, 0.45, 0.4]), 80, 3) == 0  # noise
+    assert signal_dimension(np.array([5.0, 0.5, 0.45, 0.4, 1e-4]), 80, 5) == 4  # after a long one, three level ones
+    level = np.array([1.2, 1.1, 1, 0.9, 0.8, 0.7, 0.6, 0.5, 0.45, 0.01])
+    assert signal_dimension(level, 100, 10) == 9
+    level[7:9] = 0.4, 0.2
+    assert signal_dimension(level, 100, 10) == 0  # not level before the fall
+
+
+def test_white_noise_in_few_features_has_no_direction():
+    rng = np.random.default_rng(0)
+    for d in (2, 3, 5, 10):
+        for _ in range(50):
+            rows = rng.standard_normal((5 * d + 1, d))
+            variances, _ = principal_directions(rows - rows.mean(axis=0))
+            assert signal_dimension(variances, len(rows), d) in (0, 1)
 
 
 @pytest.mark.parametrize(("n_features", "drawn"), [(20, 50), (21, 20)])

@@ -128,7 +128,8 @@ def test_a_score_is_told_with_all_that_it_is_made_of(run):
     assert told.endswith("(its members agree to 0.90, parts of the samples predict each other to 0.80).")
     evened = {**plain, "evened_strength": 0.6, "score": 0.63}
     told = point(verdict(replace(run, choices=(evened,))), "Which way")
-    assert "score of 0.63" in told and told.endswith("each other to 0.80, with directions evened out to 0.60).")
+    assert "score of 0.63" in told
+    assert told.endswith("each other to 0.80, with directions evened out to 0.60).")
 
 
 def test_the_way_that_was_taken_and_why(run):

@@ -8,7 +8,7 @@ import pytest
 
 from masked_subspace._common.progress import SilentEvents
 from masked_subspace._common.rows import content_order
-from masked_subspace.label.agreement import folds, folds_for, predicted_labels
+from masked_subspace.label.agreement import agreement, folds, folds_for, predicted_labels
 from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
 from masked_subspace.metrics import adjusted_rand_index
@@ -26,7 +26,6 @@ from masked_subspace.rounds.defaults import (
 from masked_subspace.rounds.judge import (
     Family,
     Way,
-    agreement,
     cuts_for,
     families_of,
     family_of,

@@ -145,10 +145,10 @@ def test_every_cluster_needs_two_samples_of_a_draw():
 
 
 @pytest.mark.parametrize(("n_measured", "kept"), [(0, 2), (1, 3), (2, 2), (3, 3)])
-def test_features_of_two_values_are_left_out_where_two_others_are_measured(n_measured, kept):
+def test_features_of_two_values_are_left_out_where_two_others_aremeasured(n_measured, kept):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(50, n_measured)), rng.integers(0, 2, (50, 2))])
-    np.testing.assert_array_equal(mixtures._measured(X), X[:, :kept])
+    np.testing.assert_array_equal(mixtures.measured(X), X[:, :kept])
 
 
 def test_mixtures_count_clouds_and_say_nothing_of_one():

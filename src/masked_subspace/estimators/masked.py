@@ -35,8 +35,9 @@ from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
+from masked_subspace.rounds.flats import FLATS, beyond_clouds
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
-from masked_subspace.rounds.judge import OF_CLOUDS, gaps_of, strength_of, yardsticks
+from masked_subspace.rounds.judge import OF_CLOUDS, RIDGE, gaps_of, strength_of, yardsticks
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
@@ -209,6 +210,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         super()._set_fitted(fit)
         last = fit.rounds.last
         labels = self._labels_of_all = self.labels_
+        self._took_flats = _way_taken(fit) in FLATS
         if last.votes:
             shares = shares_of_votes(labels, last.votes, self.n_clusters_)
         else:
@@ -244,6 +246,9 @@ class MaskedClusterer(SelfExpressiveClusterer):
             put_back(modularity_cut(in_order(self.affinity_matrix_, order), self.n_clusters_, 0), order)
         ]
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
+        way = _way_taken(fit)
+        if fit.X is not None and way in FLATS:
+            agreed = beyond_clouds(agreed, fit.X, self.n_clusters_, way, 0)
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))
@@ -265,14 +270,14 @@ class MaskedClusterer(SelfExpressiveClusterer):
     def _apart(self, fit: Fit) -> float:
         """How far clusters that were found as clouds in few features stand apart; 1 for other data.
 
-        Subspaces meet at the origin, so that nearness says nothing of them. They are clouds where the closed form had
-        fewer features than K independent planes have directions.
+        Subspaces meet at the origin, so that nearness says nothing of them. In fewer features than K independent planes
+        have directions, codes and the closed form find clouds; subspaces that cross there are found as a whole.
         """
         X, way = fit.X, _way_taken(fit)
         if X is None or isinstance(X, SparseSamples) or X.shape[1] > FEATURES_OF_A_TABLE:
             return 1.0
         if way not in ("near", "standardized", *MIXTURES) and not (
-            way == "low-rank" and X.shape[1] < 2 * self.n_clusters_
+            way in ("low-rank", "plain", RIDGE) and X.shape[1] < 2 * self.n_clusters_
         ):
             return 1.0
         rows, chosen = rows_of_one_scale(X)

@@ -15,7 +15,7 @@ from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.calibration import Remembered
-from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_of
+from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_in_flats, voters_of
 from masked_subspace.label.agreement import adjusted_rand_index
 from masked_subspace.label.nearest_subspace import NearestSubspace
 from masked_subspace.label.sparse_subspaces import SparseSubspace
@@ -50,6 +50,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _calibration: Remembered
     _subspaces: list[Subspace] | None
     _nearest: NearestSubspace | None
+    _took_flats: bool = False  # whether the clusters were found as whole subspaces of a table
     n_features_in_: int
     _on_workers = False  # fitted on a Dask cluster: `_rows` are some of the prepared samples, the others stayed there
 
@@ -101,15 +102,18 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     def _voters(self, X: FloatArray) -> csr_array:
         """Row i: the shares of the training samples that rebuild row i of X, or that are nearest to it."""
         with limited_threads(1):
-            return self._votes_of(self._rows, self._preparation.apply(X))
+            return self._votes_of(self._rows, self._labels_of_all, self._preparation.apply(X))
 
-    def _votes_of(self, rows: Rows, new_rows: Rows) -> csr_array:
-        """The same for prepared rows, with `rows` in the place of the training samples."""
+    def _votes_of(self, rows: Rows, labels: IntArray, new_rows: Rows) -> csr_array:
+        """The same for prepared rows, with `rows` of clusters `labels` in the place of the training samples."""
         n_threads = thread_count(self.n_jobs)
         with limited_threads(1):
             by_distance = self._preparation.view.by_distance
-            if by_distance and isinstance(rows, np.ndarray) and isinstance(new_rows, np.ndarray):
-                return nearest_voters(rows, new_rows, n_threads=n_threads)
+            if isinstance(rows, np.ndarray) and isinstance(new_rows, np.ndarray):
+                if self._took_flats:
+                    return voters_in_flats(rows, labels, new_rows)
+                if by_distance:
+                    return nearest_voters(rows, new_rows, n_threads=n_threads)
             listed = self._listed(n_threads) if rows is self._rows else None
             return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads, listed=listed)
 
@@ -139,7 +143,8 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             Samples as rows, with the features of those of `fit`.
         method : {"vote", "subspace"}, default="vote"
             "vote": each sample is rebuilt from the training samples, and they vote with their parts of it (the nearest
-            vote where `fit` linked samples by distance); a sample of
+            vote where `fit` linked samples by distance, those of the likeliest subspace where it took whole subspaces
+            of a table); a sample of
             `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its label −1; equal samples in
             several clusters have that of the first. "subspace": the
             cluster whose subspace is nearest in the view of the fit, also for samples of `fit`. There a cluster keeps

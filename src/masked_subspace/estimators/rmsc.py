@@ -17,6 +17,7 @@ from masked_subspace.estimators.base import Fit, Task
 from masked_subspace.estimators.bilevel import LabelPsi
 from masked_subspace.estimators.masked import MaskedClusterer
 from masked_subspace.estimators.parameters import described
+from masked_subspace.label.agreement import agreement
 from masked_subspace.label.labeler import Cut, Evidence, NumberWanted
 from masked_subspace.label.number_of_clusters import Number
 from masked_subspace.masks.soft import Orientation, first_soft_mask
@@ -37,7 +38,6 @@ from masked_subspace.rounds.judge import (
     FAMILIES,
     MODELS,
     Way,
-    agreement,
     cuts_for,
     families_of,
     family_of,
@@ -253,7 +253,9 @@ class RMSC(MaskedClusterer):
                 return closed
         ways = self._judge(task, seen)
         taken = ways[0]
-        wins = closed is not None and self._score(closed, taken, task) >= taken.score
+        # A single rank agrees with itself.
+        votes = [] if closed is None else closed.rounds.last.votes
+        wins = closed is not None and len(votes) > 1 and self._score(closed, taken, task) >= taken.score
         records = [way.record(way is taken and not wins, self._cuts(len(task.X))) for way in ways]
         others = [way for way in ways if wins or way is not taken] if len(taken.labels) == len(task.X) else []
         beside = [way.votes_made() for way in others]

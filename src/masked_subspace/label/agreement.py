@@ -198,6 +198,12 @@ def adjusted_rand_index(labels_a: IntArray, labels_b: IntArray) -> float:
     return 1.0 if most == expected else float((together - expected) / (most - expected))
 
 
+def agreement(votes: Sequence[IntArray]) -> float:
+    """Mean adjusted Rand index over all pairs of votes; a single vote agrees with itself."""
+    pairs = [adjusted_rand_index(a, b) for i, a in enumerate(votes) for b in votes[:i]]
+    return float(np.mean(pairs)) if pairs else 1.0
+
+
 def mean_of_neighbours(votes: list[IntArray]) -> float:
     """Mean adjusted Rand index over neighbouring votes: how far members agree."""
     pairs = list(zip(votes, votes[1:] + votes[:1], strict=True))

@@ -10,8 +10,10 @@ and the largest of them would not exceed the edge of the Marchenko–Pastur law,
 
     σ² (1 + √γ)²,   γ = (d − k) / (n − 1 − k).
 
-The dimension is the first k for which λ_{k + 1} stays below this edge and a tenth. Features whose noise is not white,
-such as pixels, have more directions above the edge than a model with the same number in each cluster would be given.
+The dimension is the first k for which λ_{k + 1} stays below this edge and a tenth. A flat cluster may fill most of few
+features evenly, so that its directions look like noise until the first that is much shorter: level directions before a
+fall to a tenth are signal, too, where there are four samples for each feature. Features whose noise is not white, such
+as pixels, have more directions above the edge than a model with the same number in each cluster would be given.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ Subspace: TypeAlias = "Bunch | SparseSubspace"
 
 # The largest variance of a finite sample of noise lies around the edge, not below it.
 _ABOVE_EDGE = 1.1
+# Features a sample up to which the smallest variances of noise are known, and what is a fall.
+_KNOWN, _FALL = 0.25, 10.0
 # Of a cluster with more samples and more features than this, so many samples are looked at: an eigendecomposition of
 # 2,000 takes a second.
 _MOST_SAMPLES = 2_000
@@ -91,8 +95,21 @@ def signal_dimension(variances: FloatArray, n_samples: int, n_features: int) -> 
         noise = float(variances[k:].sum()) / (n_features - k)
         ratio = (n_features - k) / max(n_samples - 1 - k, 1)
         if variances[k] <= _ABOVE_EDGE * noise * (1 + np.sqrt(ratio)) ** 2:
-            return k
+            return k + (_level_directions(variances[k:], n_samples - 1 - k, n_features - k) if ratio <= _KNOWN else 0)
     return len(variances)
+
+
+def _level_directions(variances: FloatArray, n_samples: int, n_features: int) -> int:
+    """How many of the variances, large to small, are level before the first fall to a tenth or less; 0 without."""
+    # Variances that are rounding are left out: after the last of fewer than all there is nothing.
+    last = variances[-1:] if len(variances) == n_features else np.zeros(1)
+    falls = np.flatnonzero(variances >= _FALL * np.append(variances[1:], last))
+    if len(falls) == 0:
+        return 0
+    count = int(falls[0]) + 1
+    edge = np.sqrt(count / n_samples)
+    level = _ABOVE_EDGE**2 * ((1 + edge) / (1 - edge)) ** 2 * variances[falls[0]]
+    return count if variances[0] <= level else 0
 
 
 def distances_to(X: FloatArray | SparseSamples, subspaces: Sequence[Subspace]) -> FloatArray:

@@ -38,6 +38,8 @@ _MODULARITY = (
 _MODEL_WORDS = {
     "mixture": "the vote of Gaussian mixtures",
     "shared-mixture": "the vote of Gaussian mixtures of one shape",
+    "linear-mixture": "the vote of mixtures of linear subspaces",
+    "affine-mixture": "the vote of mixtures of affine subspaces",
     "topics": "the vote along the topics of its words",
 }
 _CLOSE = 0.02  # scores nearer than this are called a tie

@@ -27,7 +27,7 @@ from masked_subspace._common.progress import Events
 from masked_subspace._common.rows import on_one_scale
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray, Record
-from masked_subspace.label.agreement import adjusted_rand_index, leading_rows, prediction_strength
+from masked_subspace.label.agreement import agreement, leading_rows, prediction_strength
 from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
 from masked_subspace.rounds.defaults import (
@@ -41,17 +41,12 @@ from masked_subspace.rounds.defaults import (
     SAMPLES_OF_THESE_LINKS,
     WIDER_LINKS,
 )
+from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, beyond_clouds, flat_votes, has_flats, suits_flats
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
 from masked_subspace.rounds.recursion import Ballot, Ensemble, Recipe, consensus, together
 from masked_subspace.rows.preparation import VIEWS, Preparation, View, like_words
 
 _NOBODY = np.empty(0, dtype=np.int32)
-
-
-def agreement(votes: Sequence[IntArray]) -> float:
-    """Mean adjusted Rand index over all pairs of votes; a single vote agrees with itself."""
-    pairs = [adjusted_rand_index(a, b) for i, a in enumerate(votes) for b in votes[:i]]
-    return float(np.mean(pairs)) if pairs else 1.0
 
 
 def yardsticks(X: FloatArray) -> list[FloatArray]:
@@ -97,18 +92,20 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "whitened": ("whitened", "uncentered-whitened", "homogeneous-whitened"),
     "standardized": ("standardized",),
     "near": ("distance-standardized", "distance"),
+    LINEAR: ("uncentered",),
+    AFFINE: ("homogeneous",),
     TOPICS: (TOPICS,),
 }
 # Families by which the number of clusters is counted: links by cosine find coarser clusters again (ORL 25 of 40), codes
 # of whitened views finer ones (42).
-COUNTED = tuple(name for name in FAMILIES if name != RIDGE)
+COUNTED = tuple(name for name in FAMILIES if name not in (RIDGE, *FLATS))
 # Families that see clouds as such.
 OF_CLOUDS = ("standardized", "near")
 # On one scale, evened out or by distances of counts, the rarest words and the longest texts decide: .40 to .65 where
 # topics have .87.
 _NOT_OF_WORDS = (RIDGE, "whitened", "standardized", "near")
 # Families whose votes come from models of the rows and not from cuts of their graphs.
-MODELS = (*MIXTURES, TOPICS)
+MODELS = (*MIXTURES, *FLATS, TOPICS)
 _INSTEAD_OF_ROOT = "uncentered"
 # Where masks, prices or noise ask for Algorithm 1, directions are half evened out and codes are solved.
 _INSTEAD_OF_RIDGE = "whitened"
@@ -129,7 +126,7 @@ _MIXTURE = 1.1
 # where they cost 10 to 30 points. So topics are taken unless others lead by a third (docs/findings/judge.md, "Word
 # counts").
 _TOPICS = 0.75
-_HANDICAPS = {"whitened": _WHITENED, "near": _NEAR, **dict.fromkeys(MIXTURES, _MIXTURE), TOPICS: _TOPICS}
+_HANDICAPS = {"whitened": _WHITENED, "near": _NEAR, **dict.fromkeys((*MIXTURES, *FLATS), _MIXTURE), TOPICS: _TOPICS}
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUT = Cut("modularity")
 _JUDGED_SPECTRAL, _JUDGED_FINER = Cut("spectral"), Cut("modularity", 1.5)
@@ -231,8 +228,8 @@ class Way:
 
     @property
     def score(self) -> float:
-        # Topics have one view, but votes that see it differently.
-        of_one_view = len(self.family.views) == 1 and self.family.name != TOPICS
+        # Models have one view, but votes that see it differently.
+        of_one_view = len(self.family.views) == 1 and self.family.name not in (*FLATS, TOPICS)
         handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.family.name, 1.0)
         foretold = 1.0 if self.strength is None else self.strength
         if self.evened_strength is not None:
@@ -283,6 +280,9 @@ def families_of(
     for name, members in FAMILIES.items():
         if name in (_NOT_OF_WORDS if words else (TOPICS,)) or name not in only:
             continue
+        # A model knows no masks, as distances do not.
+        if name in FLATS and not (has_flats(X) and permitted(VIEWS["distance"])):
+            continue
         if name == _INSTEAD_OF_RIDGE and any(family.name == RIDGE for family in families):
             continue
         if name in known:
@@ -322,11 +322,12 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, ev
         Way, strength=None, labels=_NOBODY, yardsticks=yardsticks(X), gaps=gaps_of(X, recipe.seed),
         evened=_evened(X, families),
     )  # fmt: skip
-    begun = [measured(*_begin(family, X, recipe)) for family in families]
+    suited = [one for one in families if one.name not in FLATS or suits_flats(X, recipe.n_clusters)]
+    begun = [measured(*_begin(family, X, recipe)) for family in suited]
     if begun and begun[0].gaps is not None:  # a table
-        suited = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
+        mixtures = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
         near = [way.family for way in begun if way.family.name == "near"]
-        begun += [measured(*_with_model(name, family, X)) for family in near for name in suited]
+        begun += [measured(*_with_model(name, family, X)) for family in near for name in mixtures]
     ways: list[Way] = []
     for way in sorted(begun, key=_falling):
         ways.append(_with_strength(way, recipe) if every or not ways or way.score > ways[0].score else way)
@@ -404,14 +405,17 @@ def votes_of_model(name: str, X: FloatArray, rows: FloatArray, n_clusters: int, 
         from masked_subspace.rounds.topics import topic_votes
 
         return topic_votes(rows, n_clusters, seed)
-    return mixture_votes(X, n_clusters, name, seed)
+    return (flat_votes if name in FLATS else mixture_votes)(X, n_clusters, name, seed)
 
 
 def _with_model(name: str, family: Family, X: FloatArray) -> tuple[Family, float]:
     """The samples as a family sees them, with the votes of a model, and how far they agree."""
     recipe = family.ensemble.recipe
     votes = votes_of_model(name, X, family.ensemble.looks[0].prepared.X, recipe.n_clusters, recipe.seed)
-    return Family(name, family.views, *voting(family.ensemble, family.ballot, votes)), agreement(votes)
+    agreed = agreement(votes)
+    if name in FLATS:
+        agreed = beyond_clouds(agreed, X, recipe.n_clusters, name, recipe.seed)
+    return Family(name, family.views, *voting(family.ensemble, family.ballot, votes)), agreed
 
 
 def _middle(ballot: Ballot) -> list[int]:

@@ -58,7 +58,7 @@ def suits_a_mixture(X: FloatArray, n_clusters: int, name: str) -> bool:
 
 def mixture_votes(X: FloatArray, n_clusters: int, name: str, seed: int, *, votes: int = _VOTES) -> list[IntArray]:
     """Labels of all samples by each of some mixtures, every one fitted to a draw of its own."""
-    rows = on_one_scale(_measured(X))
+    rows = on_one_scale(measured(X))
     # Draws are by content, and in its order: permuted samples get the same mixtures.
     order, rng = content_order(rows), np.random.default_rng(seed)
     found = []
@@ -113,7 +113,7 @@ def _found_again(X: FloatArray, name: str, low: int, high: int, seed: int) -> di
     return found
 
 
-def _measured(X: FloatArray) -> FloatArray:
+def measured(X: FloatArray) -> FloatArray:
     """The features that are measured: a component would sit on each value of a feature that has two, and see no other.
     Where there are fewer than two such features, all of them."""
     measured = np.array([len(np.unique(column)) > 2 for column in X.T])
