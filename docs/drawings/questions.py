@@ -114,6 +114,21 @@ def verdicts(theme: str) -> Any:
     return figure
 
 
+@picture
+def three_numbers(_theme: str) -> Any:
+    """What to look at first, for digits and for noise: structure_, sizes of clusters, certainty_."""
+    figure, axes = plt.subplots(2, 2, figsize=(8, 4), layout="constrained", sharey="row")
+    for (above, below), (name, data) in zip(axes.T, {"digits": digits, "pure noise": only_noise}.items(), strict=True):
+        model = fitted(RMSC, data, 10)
+        above.bar(range(10), np.bincount(model.labels_), color="C0")
+        above.set(title=f"{name}: structure_ {model.structure_:.2f}", xticks=range(10), xlabel="cluster")
+        below.hist(model.certainty_, np.linspace(0, 1, 21), color="C1")
+        below.set(xlabel="certainty_", xlim=(0, 1))
+    for ax in axes[:, 0]:
+        ax.set(ylabel="samples")
+    return figure
+
+
 @functools.cache
 def _cpu_seconds(n: int) -> float:
     settings = {"dim": 4, "ambient": 20, "noise": 0.02, "shuffle": True, "dtype": "float32", "random_state": 0}
