@@ -15,6 +15,7 @@ from drawings import picture
 from masked_subspace.plots import THEMES
 
 STORED = Path(__file__).parent.parent.parent / "benchmarks"
+PAGES = Path(__file__).parent.parent / "findings"
 LARGER = ("usps", "mnist-10000", "coil100")  # a table of their own: few methods were run on them
 
 
@@ -109,4 +110,22 @@ def known_labels(_theme: str) -> Any:
         ax.set_xlabel("labels known, %")
     axes[1, 2].set_axis_off()
     axes[1, 2].legend(*axes[0, 0].get_legend_handles_labels(), loc="center")
+    return figure
+
+
+@picture
+def exact_growth(_theme: str) -> Any:
+    """CPU seconds and memory of the exact solver against the number of samples: the numbers that its page names."""
+    page = " ".join((PAGES / "performance.md").read_text(encoding="utf-8").split())
+    told = re.search(r"\*\*Growth\*\* of BMSC .*? \(CPU s: ([\d., ]+); MB above the data: ([\d., ]+)\)", page)
+    assert told is not None, "performance.md no longer names the growth of BMSC"
+    sizes = (500, 1000, 2000, 4000, 8000)
+    figure, axes = plt.subplots(1, 2, figsize=(7, 2.8), layout="constrained")
+    for ax, numbers, name in zip(axes, told.groups(), ("CPU seconds", "MB above the data"), strict=True):
+        values = [float(number) for number in numbers.split(",")]
+        ax.plot(sizes, values, "o-", color="C0")
+        ax.set(xscale="log", yscale="log", xlabel="samples", ylabel=name)
+        ax.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        ax.set_yticks(values, [f"{value:g}" for value in values])
+        ax.minorticks_off()
     return figure

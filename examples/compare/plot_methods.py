@@ -65,7 +65,7 @@ ax.xaxis.tick_top()
 plt.show()
 
 # %%
-# Where there is room, nearly everything is right. Noise and wrong entries tell methods apart. Where there is little
+# Where there is room, nearly all that rebuild are right. Noise and wrong entries tell methods apart. Where there is little
 # room, few links are needed: methods of sparse coefficients are right, dense ones and neighbours are not. The plain
 # graph is a hard control everywhere else.
 #
