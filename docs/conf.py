@@ -41,6 +41,8 @@ autosummary_generate = True
 default_role = "code"
 # Blocks without a language are commands.
 highlight_language = "text"
+# Quotes stand around values: "auto" is to be copied as it is.
+smartquotes = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 # "fit()" beside the page of a class, not "BilevelClustering.fit()", which is too wide.

@@ -123,7 +123,7 @@ def three_numbers(_theme: str) -> Any:
         above.bar(range(10), np.bincount(model.labels_), color="C0")
         above.set(title=f"{name}: structure_ {model.structure_:.2f}", xticks=range(10), xlabel="cluster")
         below.hist(model.certainty_, np.linspace(0, 1, 21), color="C1")
-        below.set(xlabel="certainty_", xlim=(0, 1))
+        below.set(xlabel="certainty_", xlim=(-0.02, 1.02))
     for ax in axes[:, 0]:
         ax.set(ylabel="samples")
     return figure
