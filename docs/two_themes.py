@@ -1,7 +1,7 @@
 """Pictures of the gallery in both themes: each figure is saved as it is, then in the colours of a dark page.
 
-sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels and colour maps stay as they are, but for
-those of affinities; ground, frames, ticks, texts and the colours of clusters change.
+sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels and colour maps stay as they are, but
+for those of affinities; ground, frames, ticks, texts and the colours of clusters change.
 """
 
 from __future__ import annotations

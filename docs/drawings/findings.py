@@ -47,7 +47,9 @@ def tables(page: str) -> dict[str, dict[str, list[tuple[float, float]]]]:
     """The tables of a record: by the name in the first cell, of each row the levels and their means, in percent."""
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for block in re.findall(r"(?:^\|.*\|\n)+", (STORED / "accuracy" / page).read_text(encoding="utf-8"), re.MULTILINE):
-        (name, *levels), _, *rows = ([cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines())
+        (name, *levels), _, *rows = (
+            [cell.strip() for cell in line.strip("|\n").split("|")] for line in block.splitlines()
+        )
         numbers = [(place, float(level.strip(" %"))) for place, level in enumerate(levels) if level != "seeds"]
         found[name] = {
             method: [(level, float(cells[place].split()[0])) for place, level in numbers if cells[place] != "–"]

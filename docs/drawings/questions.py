@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
 from drawings import picture
@@ -100,6 +101,26 @@ def doubt(theme: str) -> Any:
     axes[1].set(title="certainty_", xticks=[], yticks=[], xlim=axes[0].get_xlim(), ylim=axes[0].get_ylim())
     axes[1].set(aspect="equal")
     figure.colorbar(image, ax=list(axes), shrink=0.8)  # of both, so that they stay of one size
+    return figure
+
+
+@picture
+def shares(_theme: str) -> Any:
+    """New digits, the clearest and the least clear, with their memberships."""
+    model, new = fitted(RMSC, digits, 10), load_digits().data[500:800]
+    memberships = model.predict_proba(new)
+    order = np.argsort(memberships.max(axis=1), kind="stable")
+    chosen = [*order[[-1, len(order) // 2]], *order[:4]]
+    figure, axes = plt.subplots(2, 6, figsize=(8, 2.9), layout="constrained")
+    for (above, below), sample in zip(axes.T, chosen, strict=True):
+        above.imshow(new[sample].reshape(8, 8), cmap="gray_r")
+        above.set(xticks=[], yticks=[])
+        below.bar(range(10), memberships[sample], color="C0")
+        below.set(xticks=range(10), yticks=(0, 1), ylim=(0, 1.02))
+        below.tick_params(labelsize=7)
+    for ax in axes[1, 1:]:
+        ax.set_yticklabels([])
+    axes[1, 0].set(ylabel="share", xlabel="cluster")
     return figure
 
 

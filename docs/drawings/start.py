@@ -62,7 +62,9 @@ def which_tool(theme: str) -> Any:
         ax.set_title(name)
         below = figure.add_subplot(grid[1, column])
         scores = _accuracy(name)
-        bars = below.barh(list(METHODS), scores, color=["C0" if score > max(scores) - 0.02 else "C1" for score in scores])
+        bars = below.barh(
+            list(METHODS), scores, color=["C0" if score > max(scores) - 0.02 else "C1" for score in scores]
+        )
         below.bar_label(bars, [f"{score:.0%}" for score in scores], padding=2, fontsize=8)
         below.set(xlim=(0, 1.35), xticks=[])
         below.invert_yaxis()

@@ -64,7 +64,11 @@ def combination(_theme: str) -> Any:
     others = np.argsort(-row)[:3]
     shares = np.linalg.lstsq(X[others].T, X[sample], rcond=None)[0]
     shown = [X[sample], *X[others], shares @ X[others]]
-    names = ["a digit", *(f"{sign}{share:.2f} ×" for sign, share in zip(("", "+ ", "+ "), shares, strict=True)), "added up"]
+    names = [
+        "a digit",
+        *(f"{sign}{share:.2f} ×" for sign, share in zip(("", "+ ", "+ "), shares, strict=True)),
+        "added up",
+    ]
     figure, axes = plt.subplots(1, 5, figsize=(7, 1.7), layout="constrained")
     for ax, image, name in zip(axes, shown, names, strict=True):
         ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)

