@@ -6,6 +6,13 @@ document.addEventListener('DOMContentLoaded', () => {
     if (/^[\s\d.,+−–±→%*()/-]{1,26}$/.test(cell.textContent)) cell.classList.add('number');
     else if (cell.textContent.trim().length > 24) cell.classList.add('words');
   });
+  // A card has no heading above it: each cell says what it answers.
+  document.querySelectorAll('.bd-article table').forEach((table) => {
+    const heads = [...table.querySelectorAll('thead th')].map((head) => head.textContent.trim());
+    table.querySelectorAll('tbody tr').forEach((row) => [...row.cells].forEach((cell, k) => {
+      if (k && heads[k] && cell.textContent.trim()) cell.dataset.label = `${heads[k]}: `;
+    }));
+  });
   // Long names of tests break after a word, not within one.
   document.querySelectorAll('.bd-article table.breaks code .pre').forEach((name) => {
     const words = name.textContent.split('_');
