@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from pathlib import Path
 
@@ -10,6 +11,9 @@ sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "src"))
 
 import masked_subspace  # noqa: E402
+
+# What is compiled for the first time says so: which example would print that depends on the machine.
+logging.getLogger("masked_subspace").setLevel(logging.ERROR)
 
 project = "masked-subspace"
 author = "The masked-subspace developers"
@@ -35,6 +39,10 @@ myst_heading_anchors = 3
 autosummary_generate = True
 # Docstrings put names between single backticks.
 default_role = "code"
+# Blocks without a language are commands.
+highlight_language = "text"
+# Quotes stand around values: "auto" is to be copied as it is.
+smartquotes = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 # "fit()" beside the page of a class, not "BilevelClustering.fit()", which is too wide.
@@ -83,4 +91,8 @@ sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "two_themes.reset", "example_times.note"),
     "reset_modules_order": "both",
     "copyfile_regex": r"a^",
+    # The page of a name shows the examples that use it.
+    "doc_module": ("masked_subspace",),
+    "backreferences_dir": "gallery/backreferences",
+    "inspect_global_variables": True,
 }

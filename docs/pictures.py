@@ -14,7 +14,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from drawings import PICTURES, kinds, questions, settings, understanding  # noqa: F401 (each adds its pictures)
+from drawings import PICTURES, findings, kinds, questions, settings, start, understanding  # noqa: F401 (each adds its own)
 from drawings.samples import digits, fitted
 from sklearn.datasets import load_digits
 from two_themes import style

@@ -1,7 +1,7 @@
 """Pictures of the gallery in both themes: each figure is saved as it is, then in the colours of a dark page.
 
-sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels and colour maps stay as they are;
-ground, frames, ticks, texts and the colours of clusters change.
+sphinx-gallery finds this module by its name in `image_scrapers` (conf.py). Pixels and colour maps stay as they are, but
+for those of affinities; ground, frames, ticks, texts and the colours of clusters change.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from matplotlib.text import Text
 from sphinx_gallery.scrapers import _matplotlib_fig_titles
 
 from masked_subspace.plots import THEMES
+from masked_subspace.plots.themes import shades_of
 from masked_subspace.report.palette import UNASSIGNED, class_look, cluster_look
 
 DPI = 130
+AFFINITY = shades_of(THEMES["light"]).name
 _DARK_INK = 0.55  # a colour whose largest part is below this cannot be read on a dark ground
 _TWINS = {
     look.colour: look.dark_colour for look in (UNASSIGNED, *map(cluster_look, range(8)), *map(class_look, range(8)))
@@ -32,11 +34,11 @@ _PAIR = """
 
    .. image:: /{light}
       :alt: {alt}
-      :class: sphx-glr-single-img only-light
+      :class: sphx-glr-single-img only-light inches-{inches}
 
    .. image:: /{dark}
       :alt: {alt}
-      :class: sphx-glr-single-img only-dark
+      :class: sphx-glr-single-img only-dark inches-{inches}
 """
 
 
@@ -83,6 +85,7 @@ def scrape(_block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
             _PAIR.format(
                 light=light.relative_to(source).as_posix(),
                 dark=dark.relative_to(source).as_posix(),
+                inches=round(figure.get_figwidth()),
                 alt=" ".join(_matplotlib_fig_titles(figure).split()) or "figure of this example",
             )
         )
@@ -112,6 +115,9 @@ def darken(figure: Any) -> None:
             if twin is not None:
                 bar.set_facecolor(twin)
         on_pixels = set(ax.texts) if ax.images else set()
+        for image in ax.images:
+            if image.get_cmap().name == AFFINITY and not on_pixels:
+                image.set_cmap(shades_of(look))
         for text in ax.findobj(Text):
             if text not in on_pixels:
                 _lighten(text, look.ink)

@@ -67,3 +67,15 @@ def test_the_distances_to_the_best_follow_from_them():
         assert float(worst) == pytest.approx(max(behind), abs=0.051), method
         spent = [one["cpu_seconds"] for one in records() if one["method"] == method and one["set"] in sets]
         assert float(seconds) == pytest.approx(np.median(spent), abs=0.0051), method
+
+
+def test_how_often_rmsc_is_the_best_is_said_the_same_on_both_pages():
+    stored = accuracies()
+    sets = {row[0] for row in of_sets()[0][2:]}
+    means = {key: float(np.mean(values)) for key, values in stored.items() if key[0] in sets}
+    first = sum(means[name, "RMSC"] >= max(v for (of, _), v in means.items() if of == name) - 1e-9 for name in sets)
+    n_methods = len({method for _, method in means})
+    assert f"RMSC is the best of {n_methods} on {first} of {len(sets)} sets" in PAGE.read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "guide" / "methods.md").read_text(encoding="utf-8")
+    assert f"the best of fifteen methods on {first} of {len(sets)} sets" in guide
+    assert n_methods == 15

@@ -90,6 +90,10 @@ def _pages():
     return [page for page in sorted((ROOT / "docs").rglob("*.md")) if not built & set(page.relative_to(ROOT).parts)]
 
 
+def test_pictures_of_pages_are_drawn_by_code_in_both_themes():
+    assert [page.name for page in _pages() if re.search(r"!\[.*\]\(", page.read_text(encoding="utf-8"))] == []
+
+
 @pytest.mark.parametrize("page", _pages(), ids=lambda page: page.name)
 def test_code_of_pages_is_python(page):
     for code in _PYTHON.findall(page.read_text(encoding="utf-8")):

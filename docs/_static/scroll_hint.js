@@ -6,10 +6,17 @@ document.addEventListener('DOMContentLoaded', () => {
     if (/^[\s\d.,+−–±→%*()/-]{1,26}$/.test(cell.textContent)) cell.classList.add('number');
     else if (cell.textContent.trim().length > 24) cell.classList.add('words');
   });
-  // A chart that a page names by its file gets the box of the other pictures.
-  document.querySelectorAll('.bd-article p > img:only-child').forEach((image) => {
-    image.classList.add('chart', 'dark-light');
-    image.parentElement.classList.add('picture');
+  // A card has no heading above it: each cell says what it answers.
+  document.querySelectorAll('.bd-article table').forEach((table) => {
+    const heads = [...table.querySelectorAll('thead th')].map((head) => head.textContent.trim());
+    table.querySelectorAll('tbody tr').forEach((row) => [...row.cells].forEach((cell, k) => {
+      if (k && heads[k] && cell.textContent.trim()) cell.dataset.label = `${heads[k]}: `;
+    }));
+  });
+  // Long names of tests break after a word, not within one.
+  document.querySelectorAll('.bd-article table.breaks code .pre').forEach((name) => {
+    const words = name.textContent.split('_');
+    name.replaceChildren(...words.flatMap((word, k) => k ? ['_', document.createElement('wbr'), word] : [word]));
   });
   const boxes = '.bd-article table, .bd-article .picture, .bd-article pre, .bd-article div.math.equation';
   document.querySelectorAll(boxes).forEach((box) => {
@@ -26,3 +33,10 @@ document.addEventListener('DOMContentLoaded', () => {
     look();
   });
 });
+// Paper is white: a dark page prints light, with its light pictures.
+let shown = null;
+window.addEventListener('beforeprint', () => {
+  shown = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = 'light';
+});
+window.addEventListener('afterprint', () => { document.documentElement.dataset.theme = shown; });

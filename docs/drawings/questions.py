@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 from sklearn.metrics import adjusted_rand_score
 
 from drawings import picture
@@ -104,6 +105,26 @@ def doubt(theme: str) -> Any:
 
 
 @picture
+def shares(_theme: str) -> Any:
+    """New digits, the clearest and the least clear, with their memberships."""
+    model, new = fitted(RMSC, digits, 10), load_digits().data[500:800]
+    memberships = model.predict_proba(new)
+    order = np.argsort(memberships.max(axis=1), kind="stable")
+    chosen = [*order[[-1, len(order) // 2]], *order[:4]]
+    figure, axes = plt.subplots(2, 6, figsize=(8, 2.9), layout="constrained")
+    for (above, below), sample in zip(axes.T, chosen, strict=True):
+        above.imshow(new[sample].reshape(8, 8), cmap="gray_r")
+        above.set(xticks=[], yticks=[])
+        below.bar(range(10), memberships[sample], color="C0")
+        below.set(xticks=range(10), yticks=(0, 1), ylim=(0, 1.02))
+        below.tick_params(labelsize=7)
+    for ax in axes[1, 1:]:
+        ax.set_yticklabels([])
+    axes[1, 0].set(ylabel="share", xlabel="cluster")
+    return figure
+
+
+@picture
 def verdicts(theme: str) -> Any:
     """A graph with structure beside one without."""
     figure, axes = plt.subplots(1, 2, figsize=(8, 4.1), layout="constrained")
@@ -111,6 +132,21 @@ def verdicts(theme: str) -> Any:
         model = fitted(RMSC, data, 10)
         plot_affinity(model, ax=ax, theme=theme)
         ax.set(title=f"{name}: structure_ {model.structure_:.2f}")
+    return figure
+
+
+@picture
+def three_numbers(_theme: str) -> Any:
+    """What to look at first, for digits and for noise: structure_, sizes of clusters, certainty_."""
+    figure, axes = plt.subplots(2, 2, figsize=(8, 4), layout="constrained", sharey="row")
+    for (above, below), (name, data) in zip(axes.T, {"digits": digits, "pure noise": only_noise}.items(), strict=True):
+        model = fitted(RMSC, data, 10)
+        above.bar(range(10), np.bincount(model.labels_), color="C0")
+        above.set(title=f"{name}: structure_ {model.structure_:.2f}", xticks=range(10), xlabel="cluster")
+        below.hist(model.certainty_, np.linspace(0, 1, 21), color="C1")
+        below.set(xlabel="certainty_", xlim=(-0.02, 1.02))
+    for ax in axes[:, 0]:
+        ax.set(ylabel="samples")
     return figure
 
 

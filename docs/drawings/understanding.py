@@ -20,7 +20,7 @@ from drawings.samples import (
     plane_and_lines,
     wine,
 )
-from drawings.space import bare
+from drawings.space import bare, flats
 from masked_subspace import BMSC, RMSC
 from masked_subspace.baselines import LRR, LSR, SSC, EnSC
 from masked_subspace.masks import ConsensusMask, LabelMask
@@ -41,7 +41,8 @@ def subspaces(theme: str) -> Any:
     figure, axes = plt.subplots(1, 3, figsize=(9, 3.1), subplot_kw={"projection": "3d"})
     figure.subplots_adjust(left=0, right=1, bottom=0, top=0.92, wspace=0)
     for ax, (name, labels) in zip(axes, found.items(), strict=True):
-        _points(bare(ax, theme), X, match_labels(y, labels))
+        flats(bare(ax, theme), X, y)
+        _points(ax, X, match_labels(y, labels))
         ax.set(title=name if labels is y else f"{name}: accuracy {clustering_accuracy(y, labels):.0%}")
     return figure
 
@@ -52,6 +53,26 @@ def rebuild(theme: str) -> Any:
     model = fitted(BMSC, clean_subspaces, 5)
     plot_affinity(abs(model.representation_matrix_), clean_subspaces()[1], ax=ax, theme=theme)
     ax.set(title="|Z|: row i rebuilds sample i")
+    return figure
+
+
+@picture
+def combination(_theme: str) -> Any:
+    """One digit, the three others with which BMSC rebuilds it most, and what they give together."""
+    X, sample = digits()[0], 345
+    row = abs(fitted(BMSC, digits, 10).representation_matrix_[[sample]].toarray()[0])
+    others = np.argsort(-row)[:3]
+    shares = np.linalg.lstsq(X[others].T, X[sample], rcond=None)[0]
+    shown = [X[sample], *X[others], shares @ X[others]]
+    names = [
+        "a digit",
+        *(f"{sign}{share:.2f} ×" for sign, share in zip(("", "+ ", "+ "), shares, strict=True)),
+        "added up",
+    ]
+    figure, axes = plt.subplots(1, 5, figsize=(7, 1.7), layout="constrained")
+    for ax, image, name in zip(axes, shown, names, strict=True):
+        ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+        ax.set(xticks=[], yticks=[], title=name)
     return figure
 
 
@@ -106,6 +127,8 @@ def unit_length(theme: str) -> Any:
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     for place, (name, rows) in enumerate({"samples": X, "at unit length": unit}.items()):
         ax = bare(figure.add_subplot(1, 2, place + 1, projection="3d"), theme)
+        if rows is X:
+            flats(ax, X, y)
         _points(ax, rows, y)
         ax.set(title=name)
     return figure

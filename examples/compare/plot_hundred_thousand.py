@@ -58,4 +58,5 @@ size = (graph.data.nbytes + graph.indices.nbytes + graph.indptr.nbytes) / 1e6
 print(f"samples {data.data.nbytes / 1e6:.0f} MB, graph {size:.0f} MB; all pairs would be {4e-9 * 1e5**2:.0f} GB")
 
 # %%
-# Samples need not fit in memory: a memory map or a dask array goes through the same call. See the page on large data.
+# Samples need not fit in memory: a memory map or a dask array goes through the same call. :doc:`/guide/large_data`
+# shows both.

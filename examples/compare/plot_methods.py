@@ -65,9 +65,9 @@ ax.xaxis.tick_top()
 plt.show()
 
 # %%
-# Where there is room, nearly everything is right. Noise and wrong entries tell methods apart. Where there is little
-# room, few links are needed: methods of sparse coefficients are right, dense ones and neighbours are not. The plain
-# graph is a hard control everywhere else.
+# Where there is room, nearly all that rebuild are right. Noise and wrong entries tell methods apart. Where there is
+# little room, few links are needed: methods of sparse coefficients are right, dense ones and neighbours are not. The
+# plain graph is a hard control everywhere else.
 #
 # Published methods have settings that their papers tune for each set. Here nothing is tuned, so a low number says that
 # the default does not suit the set, not that the method cannot.

