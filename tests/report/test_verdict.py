@@ -194,6 +194,12 @@ def test_nothing_was_divided(run, label, words):
     assert found["next"]
 
 
+def test_where_nobody_is_certain_enough_that_is_advised_on(run):
+    lost = replace(run, labels=np.full(120, -1), parameters={"n_clusters": 3, "min_certainty": 0.99})
+    assert verdict(lost)["next"] == ["Lower min_certainty: every sample is below it."]
+    assert "other settings" in verdict(replace(lost, parameters={"eps": 0.1}))["next"][0]
+
+
 def test_one_cluster_over_a_graph_of_blocks_is_doubted(run):
     found = verdict(replace(run, labels=np.zeros(120, dtype=int)))
     assert point(found, "Doubtful").startswith("The graph falls into blocks: its best cut parts 80 from 40 samples")
@@ -287,7 +293,9 @@ def test_clusters_stand_out_from_six_tenths_on(run, structure, words):
     assert words in verdict(replace(run, structure=structure))["headline"]
 
 
-@pytest.mark.parametrize(("unsure", "many", "advised"), [(12, False, False), (13, False, True), (37, True, True)])
+@pytest.mark.parametrize(
+    ("unsure", "many", "advised"), [(12, False, False), (13, False, True), (36, False, True), (37, True, True)]
+)
 def test_many_samples_below_a_half_are_advised_on_from_a_tenth_and_named_from_three(run, unsure, many, advised):
     found = verdict(replace(run, structure=0.9, certainty=np.where(np.arange(120) < unsure, 0.4, 0.9)))
     assert ("many uncertain samples" in found["headline"]) == many
