@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,12 +17,13 @@ from sklearn.cluster import KMeans
 from masked_subspace._common.files import FileError
 from masked_subspace.baselines import NeighborGraph
 from masked_subspace.cli import fitting, main, reproduce
-from masked_subspace.cli.cluster import _content, _Job, _limit, _reading, _result, _stem, _unlike_scales
+from masked_subspace.cli.cluster import _content, _Job, _limit, _reading, _result, _stem, _tell, _unlike_scales
 from masked_subspace.cli.command import _CtrlC
 from masked_subspace.cli.data import _row
 from masked_subspace.cli.exits import CommandError, Exit, exit_for
 from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures
 from masked_subspace.cli.parser import build_parser
+from masked_subspace.cli.report import _shared
 from masked_subspace.datasets import DatasetStatus, DownloadError
 from masked_subspace.inputs import InputError, Samples
 from masked_subspace.inputs.samples import Column, MissingExtraError, ReadOptions
@@ -132,6 +134,26 @@ def test_compiling_is_taken_out_of_the_seconds_but_never_more_than_all(monkeypat
             assert found.seconds < whole - 0.02 + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("quiet", "json", "terminal", "bars"),
+    [(False, False, True, 1), (True, False, True, 0), (False, True, True, 0), (False, False, False, 0)],
+)
+def test_bars_are_shown_on_a_terminal_unless_somebody_asked_for_quiet(monkeypatch, quiet, json, terminal, bars):
+    monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: terminal))
+    assert fitting.wants_progress(SimpleNamespace(quiet=quiet, json=json)) == bars
+
+
+def test_of_several_runs_only_what_all_say_of_the_data_stands_above_them():
+    first, same, other, silent = (
+        SimpleNamespace(content=SimpleNamespace(facts=facts))
+        for facts in ({"samples": 5}, {"samples": 5}, {"samples": 6}, {})
+    )
+    assert _shared([first, same], "samples")
+    assert not _shared([first, other], "samples")
+    assert not _shared([first, silent], "samples")
+    assert not _shared([silent, silent], "samples")
+
+
 def test_only_fits_of_ours_are_clocked_for_compiling():
     with fitting._compile_clock(False) as compiled:
         assert compiled() == 0.0
@@ -148,7 +170,7 @@ def test_what_was_asked_of_reading_reaches_the_reader():
     )  # fmt: skip
 
 
-def test_what_was_read_and_found_is_on_the_page_and_in_the_result():
+def test_what_was_read_and_found_is_on_the_page_and_in_the_result(capsys):
     X = np.random.default_rng(0).random((40, 6)) + np.repeat([[0.0], [9]], 20, axis=0)
     options = build_parser().parse_args(["cluster", "a.csv", "-k", "2", "--method", "knn", "--seed", "5"])
     options.given = ("cluster", "a.csv")
@@ -175,6 +197,9 @@ def test_what_was_read_and_found_is_on_the_page_and_in_the_result():
     assert (result["cluster_sizes"], result["unassigned"], result["pairs"]) == ([20, 20], 0, {})
     assert (result["notes"], result["warnings"], result["method"]) == (["a note", "careful"], ["careful"], "knn")
     assert [column["name"] for column in result["columns"]] == list("abcdef")
+    chosen = replace(content, runs=(replace(run, n_clusters_candidates=(2, 3, 5)),))
+    _tell(job, chosen, {"headline": "", "next": []}, [])
+    assert "the number of clusters was chosen; nearly as much speaks for 3, 5\n" in capsys.readouterr().out
 
 
 def test_what_was_asked_of_reproduce_reaches_the_cells(monkeypatch, tmp_path):

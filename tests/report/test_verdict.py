@@ -200,6 +200,21 @@ def test_where_nobody_is_certain_enough_that_is_advised_on(run):
     assert "other settings" in verdict(replace(lost, parameters={"eps": 0.1}))["next"][0]
 
 
+@pytest.mark.parametrize(("spread", "advice"), [(0.0, "Nothing speaks against"), (0.3, "Look at the least certain")])
+def test_where_nothing_is_doubtful_a_look_is_advised(run, spread, advice):
+    found = verdict(replace(run, structure=0.9, certainty=np.linspace(0.95 - spread, 0.95, 120)))
+    assert len(found["next"]) == 1
+    assert found["next"][0].startswith(advice)
+
+
+@pytest.mark.parametrize(("lost", "tone"), [(36, "good"), (37, "fair")])
+def test_more_than_three_tenths_in_no_cluster_lower_the_tone(run, lost, tone):
+    labels = np.where(np.arange(120) % 40 < 12, -1, run.labels)
+    labels[119] = -1 if lost > 36 else labels[119]
+    assert (labels < 0).sum() == lost
+    assert verdict(replace(run, structure=0.9, labels=labels))["tone"] == tone
+
+
 def test_one_cluster_over_a_graph_of_blocks_is_doubted(run):
     found = verdict(replace(run, labels=np.zeros(120, dtype=int)))
     assert point(found, "Doubtful").startswith("The graph falls into blocks: its best cut parts 80 from 40 samples")
