@@ -159,6 +159,15 @@ def test_only_fits_of_ours_are_clocked_for_compiling():
         assert compiled() == 0.0
 
 
+@pytest.mark.parametrize("command", ["cluster a.csv -k 3", "demo", "reproduce table2", "report a"])
+@pytest.mark.parametrize("out", ["", "a\0b"])
+def test_no_command_writes_to_what_is_no_file_name(command, out, capsys):
+    with pytest.raises(SystemExit) as ended:
+        build_parser().parse_args([*command.split(), "--out", out])
+    assert ended.value.code == Exit.USAGE
+    assert "is no possible file name" in capsys.readouterr().err
+
+
 def test_what_was_asked_of_reading_reaches_the_reader():
     parse = build_parser().parse_args
     assert _reading(parse(["cluster", "a.csv", "-k", "3"])) == ReadOptions()

@@ -86,6 +86,18 @@ def test_merged_clusters_are_named_and_more_are_advised(run):
     assert any(step.startswith("Try 3 clusters") for step in found["next"])
 
 
+@pytest.mark.parametrize(
+    ("labels", "advice"),
+    [
+        (np.repeat([0, 1], [80, 40]), "Try 3 clusters: 0 may be two clusters."),
+        (np.repeat([0, 1], [80, 80]), "Try 4 clusters: 0, 1 may be two each."),
+    ],
+)
+def test_clusters_of_two_blocks_are_counted_in_the_advice(labels, advice):
+    graph, _ = blocks([40] * (len(labels) // 40), between=0.002)
+    assert advice in verdict(Run("RMSC", labels, graph, np.eye(2)[labels], np.linspace(0.6, 1, len(labels))))["next"]
+
+
 def test_torn_clusters_are_named_and_fewer_are_advised(run):
     labels = run.labels.copy()
     labels[:20] = 3
