@@ -256,9 +256,9 @@ def test_a_pursuit_adds_the_atom_of_the_largest_correlation_and_fits_all_again()
     assert codes.support[1, 0] == 7
 
 
-@pytest.mark.parametrize(("apart", "size"), [(1e-6, 1), (1e-4, 2)])
+@pytest.mark.parametrize(("apart", "size"), [(1e-6, 1), (0.9e-5, 1), (1.1e-5, 2), (1e-4, 2)])
 def test_an_atom_that_adds_less_than_a_ten_billionth_ends_the_pursuit(apart, size):
-    """Squared and as a share: 1e-12 or 1e-8 of the atom is not in the one that is used already."""
+    """Squared and as a share: from 1e-12 to 1e-8 of the atom is not in the one that is used already."""
     atoms, codes = 1e3 * np.array([[1.0, 0], [1, apart]]), codes_of([[]], [[]], [0], 2)
     pursuit = Pursuit(atoms, np.array([[1.0, 1]]), np.full((1, 1), -1), np.zeros((1, 2, 2)), np.zeros((1, 2)))
     grow_codes(np.array([0]), 0, np.array([[1.0, 0]]), pursuit, codes)
