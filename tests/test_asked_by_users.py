@@ -227,5 +227,6 @@ def test_every_command_but_two_has_json_and_quiet(capsys):
         with pytest.raises(SystemExit):
             build_parser().parse_args([*command.split(), "--help"])
         offered = capsys.readouterr().out
+        assert offered.startswith(f"usage: masked-subspace {command}")
         wanted = command not in ("bench", "completion")
         assert all((option in offered) == wanted for option in ("--json", "--quiet", "-q")), command

@@ -32,7 +32,7 @@ class Nearest:
     @cache  # noqa: B019
     def _contexts(self, file: str) -> dict[int, list[str]]:
         found = self._data.contexts_by_lineno(self._names[file]) if file in self._names else {}
-        return {line: sorted({one.split("|")[0] for one in names if "::" in one}) for line, names in found.items()}
+        return {line: sorted({one.rpartition("|")[0] for one in names if "::" in one}) for line, names in found.items()}
 
     def of(self, file: str, line: int) -> list[str]:
         """Tests that run this line, or a call of its kernel; those that run least else first, no whole fits."""

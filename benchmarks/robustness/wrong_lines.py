@@ -86,7 +86,7 @@ def run_tests(tree: Path, tests: list[str], limit: float, compiled: Path) -> tup
         return "not noticed", ""
     if os.WIFSIGNALED(done[1]) and os.WTERMSIG(done[1]) == signal.SIGXCPU:
         return "too slow", ""
-    failed = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "").split(" - ")[0]
+    failed = next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), "").split(" - ")[0]
     ran = os.WIFEXITED(done[1]) and os.WEXITSTATUS(done[1]) in (4, 5)
     return ("no tests", " ".join(lines[-2:])) if ran and not failed else ("noticed", failed or "the process died")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csc_array, csr_array, csr_matrix
@@ -10,7 +12,7 @@ from scipy.sparse import random as random_sparse
 from masked_subspace._common.rows import products_of
 from masked_subspace._common.sparse.implicit import ImplicitRows, LeadingDirections, as_array
 from masked_subspace._common.sparse.row_space import RowSpace
-from masked_subspace._common.sparse.samples import SparseSamples
+from masked_subspace._common.sparse.samples import SparseSamples, _with_small_indices
 from masked_subspace.represent.neighbors.search import find_candidates
 
 
@@ -211,3 +213,24 @@ def test_samples_without_an_entry_have_coordinates_all_the_same():
     np.testing.assert_array_equal(space.coordinates(csr_array((5, 8))), np.zeros((5, 2)))
     new = csr_array(np.arange(8.0)[None, :])
     assert np.linalg.norm(space.coordinates(new)) == pytest.approx(np.linalg.norm(np.arange(8.0)))
+
+
+def test_indices_become_small_only_where_they_fit():
+    """Kernels are compiled for 32 bits, and more features than those count keep their numbers."""
+    few, many = 2**31 - 1, 2**31 + 9
+    for n_features, dtype in ((few, np.int32), (many, np.int64)):
+        parts = np.ones(1), np.array([n_features - 1]), np.array([0, 1])
+        found = _with_small_indices(csr_array(parts, shape=(1, n_features)))
+        assert found.indices.dtype == dtype
+        assert found.indices[0] == n_features - 1
+
+
+def test_the_smaller_product_of_tall_rows_is_made_a_few_columns_at_a_time():
+    """All 300 columns of the products with 60,000 rows would be 144 MB; a block has 32 MB."""
+    rows = ImplicitRows.of(sparse(60_000, 300, density=0.002), None, 0.0)
+    tracemalloc.start()
+    found = LeadingDirections.of(rows, 3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(found.values) == 3
+    assert peak < 100e6

@@ -151,3 +151,20 @@ def test_products_alone_give_the_leading_eigenpairs():
     order = np.argsort(-values)
     np.testing.assert_allclose(values[order], eigenpairs(A)[0][::-1][:4], rtol=1e-5)
     np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-4 * values.max())
+
+
+def test_products_alone_give_the_same_bits_again_and_begin_where_they_are_told():
+    rng = np.random.default_rng(0)
+    A = np.diag(np.r_[9.0, rng.uniform(0, 1, 199)])
+    asked = []
+
+    def product(v):
+        asked.append(v.copy())
+        return A @ v
+
+    first, again = (leading_eigenpairs_of_products(product, 200, 3) for _ in range(2))
+    np.testing.assert_array_equal(first[1], again[1])
+    begun = np.eye(200)[0]
+    asked.clear()
+    leading_eigenpairs_of_products(product, 200, 3, begun)
+    np.testing.assert_allclose(asked[0], begun)

@@ -256,9 +256,9 @@ def test_a_pursuit_adds_the_atom_of_the_largest_correlation_and_fits_all_again()
     assert codes.support[1, 0] == 7
 
 
-@pytest.mark.parametrize(("apart", "size"), [(1e-6, 1), (1e-4, 2)])
+@pytest.mark.parametrize(("apart", "size"), [(1e-6, 1), (0.9e-5, 1), (1.1e-5, 2), (1e-4, 2)])
 def test_an_atom_that_adds_less_than_a_ten_billionth_ends_the_pursuit(apart, size):
-    """Squared and as a share: 1e-12 or 1e-8 of the atom is not in the one that is used already."""
+    """Squared and as a share: from 1e-12 to 1e-8 of the atom is not in the one that is used already."""
     atoms, codes = 1e3 * np.array([[1.0, 0], [1, apart]]), codes_of([[]], [[]], [0], 2)
     pursuit = Pursuit(atoms, np.array([[1.0, 1]]), np.full((1, 1), -1), np.zeros((1, 2, 2)), np.zeros((1, 2)))
     grow_codes(np.array([0]), 0, np.array([[1.0, 0]]), pursuit, codes)
@@ -281,3 +281,14 @@ def test_a_coefficient_that_blocks_a_step_ends_at_zero_itself():
         assert (coef == 0).sum() == int((share < 1).any())
         np.testing.assert_allclose(coef, expected, atol=1e-12)
         np.testing.assert_allclose(gradient, target - gram @ coef, atol=1e-12)
+
+
+def test_along_a_dependency_among_the_atoms_the_fit_stays_as_it_is():
+    """The third atom is the sum of the first two; two more come after it."""
+    atoms = np.random.default_rng(0).standard_normal((5, 8))
+    atoms[2] = atoms[0] + atoms[1]
+    coef = np.array([0.5, 0.4, 0.3, 0.2, 0.1])
+    step, final = net._towards(atoms @ atoms.T, atoms @ (coef @ atoms), np.full(5, 0.1), 0.0, coef, np.arange(5))
+    assert not final
+    assert np.abs(step).max() > 0
+    np.testing.assert_allclose(step @ atoms, 0, atol=1e-6 * np.abs(step).max())

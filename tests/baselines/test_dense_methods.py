@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from masked_subspace.baselines import LRR
 from masked_subspace.baselines.bdr import BdrSettings, represent_bdr, smallest_eigenvectors
 from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
 from masked_subspace.baselines.lrr import LrrSettings, represent_lrr, shrink_rows, shrink_singular_values
@@ -82,6 +83,13 @@ def test_lrr_is_feasible_and_not_beaten_nearby(noisy_rows):
             assert value(Z + size * direction / np.linalg.norm(direction)) > best - 1e-6
     assert value(0.99 * Z) > best - 1e-6
     assert value(1.01 * Z) > best - 1e-6
+
+
+def test_what_low_rank_codes_leave_of_the_samples_is_kept(noisy_rows):
+    X = noisy_rows[:40]
+    model = LRR(3, noise_weight=0.2, normalize=False).fit(X)
+    np.testing.assert_allclose(model.noise_, represent_lrr(X, LrrSettings(noise_weight=0.2)).noise, atol=1e-6)
+    assert np.linalg.norm(model.noise_) > 0.01 * np.linalg.norm(X)
 
 
 @pytest.mark.parametrize("threshold", [1e-9, 0.5, 5.0, 1e3])

@@ -133,6 +133,21 @@ def test_memory_grows_with_blocks_not_with_n_squared():
     assert peak < 64e6 + 60e6
 
 
+def test_products_of_all_atoms_are_kept_only_where_they_fit(monkeypatch):
+    """Those of 2,000 atoms take 32 MB. One byte less, and a block of codes has them only for its active sets."""
+    rows = np.random.default_rng(0).standard_normal((2000, 8))
+    few = ElasticNetProblem(rows, rows[:5], np.full(5, 10.0), np.full(5, 1.0), np.full(5, -1))
+    peaks = []
+    for limit in (8 * 2000**2, 8 * 2000**2 - 1):
+        monkeypatch.setattr("masked_subspace.baselines.elastic_net._GRAM_BYTES", limit)
+        solve_elastic_net(few)
+        tracemalloc.start()
+        solve_elastic_net(few)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[0] > 32e6 > 4 * peaks[1]
+
+
 def test_the_violation_is_a_share_of_each_samples_own_price(noisy_rows):
     """After one round atoms are listed and none is used yet: the residual is the sample itself."""
     n = len(noisy_rows)

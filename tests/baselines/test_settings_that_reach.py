@@ -17,6 +17,7 @@ from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
 from masked_subspace.baselines.labeler import LowRankLabeler
 from masked_subspace.label.graph import affinity_matrix
 from masked_subspace.label.labeler import Evidence
+from masked_subspace.masks.soft import EmbeddingMask
 
 
 class EnoughError(Exception):
@@ -111,6 +112,14 @@ def test_every_step_is_told(noisy_rows, model):
     found = model._solve(noisy_rows, Work(0, 1, lambda step, left: heard.append((step, left))))
     assert [step for step, _ in heard] == [1, 2, 3]
     assert heard[-1][1] == found.stopping_value
+
+
+@pytest.mark.parametrize("mask", [None, EmbeddingMask(np.eye(3)[np.arange(90) % 3])], ids=["first", "later"])
+def test_how_far_a_round_of_soft_s3c_has_come_is_told(noisy_rows, mask):
+    heard = []
+    prepared = soft_s3c.WeightedSparseRepresenter(solver="admm", max_iter=3).prepare(noisy_rows)
+    prepared.represent(mask, lambda step, _: heard.append(step))
+    assert heard[-1] == 3
 
 
 @pytest.mark.parametrize("method", [SSC, BDR, EDSC])

@@ -224,3 +224,15 @@ def test_rounds_of_soft_s3c_end_where_the_prices_move_by_less_than_asked(noisy_r
     """No price is above 2, so that none moves by more."""
     rounds = [SoftS3C(3, max_rounds=3, mask_tol=tol, random_state=0).fit(noisy_rows).n_rounds_ for tol in (2.5, 0.0)]
     assert rounds[0] == 1 < rounds[1]
+
+
+def test_what_a_method_found_is_handed_on_whole():
+    matrix, outliers = csr_array(np.eye(3)), csr_array(2 * np.eye(3))
+    noise, trace, details = np.full((3, 2), 4.0), np.array([3.0, 2.0]), {"data_weight": 5.0}
+    found = Representation(matrix, 7, False, 0.25, trace, noise, outliers, details).as_solver_result(1.5)
+    assert (found.n_iter, found.converged, found.stopping_value, found.seconds) == (7, False, 0.25, 1.5)
+    assert found.representation is matrix
+    assert found.objective is trace
+    assert found.noise is noise
+    assert found.outliers is outliers
+    assert found.details is details

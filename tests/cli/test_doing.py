@@ -217,6 +217,7 @@ def test_names_in_any_case_also_in_reproduce(tmp_path, capsys):
 def test_compile_time_is_counted_once_and_apart(tmp_path, capsys):
     marks = [(0.0, True), (1.0, True), (2.0, False), (5.0, False), (7.0, True), (8.0, False)]
     assert _outermost(marks) == 6.0
+    assert _outermost([(0.0, True), (1.0, True), (3.0, False), (4.0, False)]) == 4.0
     arguments = ["demo", "--samples", "120", "--jobs", "1", "--method", "knn", "--json", "--out", str(tmp_path)]
     assert main(arguments) == 0
     result = json.loads(capsys.readouterr().out)
@@ -256,3 +257,18 @@ def test_a_page_of_several_runs_speaks_of_all_of_them(digits, tmp_path):
     assert not any(note.startswith("knn") for note in shown["notes"])
     assert shown["made"]["command"].startswith("masked-subspace report ")
     assert [table["title"] for table in shown["tables"]] == ["Comparison", "Who agrees with whom"]
+
+
+def test_a_column_of_numbers_may_hold_the_names(tmp_path):
+    X = np.c_[RNG.standard_normal((40, 3)), np.arange(40) % 20]
+    np.savetxt(tmp_path / "a.csv", X, delimiter=",", header="a,b,c,who", comments="", fmt="%g")
+    asked = ["-k", 2, "--method", "kmeans", "--no-report", "--name-column", "who", "--out", tmp_path / "o"]
+    assert cluster(tmp_path / "a.csv", *asked) == 0
+    assert [row["sample"] for row in label_rows(tmp_path / "o")] == [str(one % 20) for one in range(40)]
+
+
+def test_the_page_says_by_which_command_it_was_made(digits, tmp_path):
+    out = tmp_path / "my runs"
+    assert cluster(digits, "-k", 4, *FAST, "--out", out) == 0
+    made = f"masked-subspace cluster {digits} -k 4 {' '.join(FAST)} --out '{out}'"
+    assert json.dumps(made)[1:-1] in (out / "report.html").read_text(encoding="utf-8")

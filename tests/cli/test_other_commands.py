@@ -6,10 +6,11 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from masked_subspace.cli import main
+from masked_subspace.cli import demo, main
 from masked_subspace.cli.exits import Exit
 from masked_subspace.experiments.publish import Request
 from masked_subspace.inputs.registry import FORMATS
@@ -157,3 +158,13 @@ def test_the_demo_takes_a_method_that_leaves_everybody_out(tmp_path, capsys):
     assert row.split()[1:4] == ["0.000", "–", "–"]
     assert "DBSCAN: 60 samples are in no cluster; accuracy counts them as wrong" in shown
     assert (tmp_path / "report.html").exists()
+
+
+def test_the_demo_names_the_methods_that_were_compiled_and_their_seconds(tmp_path, monkeypatch, capsys):
+    def fit(estimator, X):
+        return replace(usual(estimator, X), compile_seconds=1.5 if type(estimator).__name__ == "SSC" else 0.04)
+
+    usual = demo.fit
+    monkeypatch.setattr(demo, "fit", fit)
+    assert main(["demo", "--samples", "120", "--jobs", "1", "--out", str(tmp_path)]) == 0
+    assert "1.6 s of compiling, once after installation (SSC 1.5)" in capsys.readouterr().out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,16 +15,18 @@ from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 
 from masked_subspace._common.files import FileError
+from masked_subspace.baselines import NeighborGraph
 from masked_subspace.cli import fitting, main, reproduce
-from masked_subspace.cli.cluster import _limit, _stem, _unlike_scales
+from masked_subspace.cli.cluster import _content, _Job, _limit, _reading, _result, _stem, _tell, _unlike_scales
 from masked_subspace.cli.command import _CtrlC
 from masked_subspace.cli.data import _row
 from masked_subspace.cli.exits import CommandError, Exit, exit_for
-from masked_subspace.cli.fitting import accepted_by, as_pictures
+from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures
 from masked_subspace.cli.parser import build_parser
+from masked_subspace.cli.report import _shared
 from masked_subspace.datasets import DatasetStatus, DownloadError
 from masked_subspace.inputs import InputError, Samples
-from masked_subspace.inputs.samples import Column, MissingExtraError
+from masked_subspace.inputs.samples import Column, MissingExtraError, ReadOptions
 from masked_subspace.registry import SettingError
 from masked_subspace.report.scoring import agreement
 
@@ -119,9 +122,10 @@ def test_compiling_is_taken_out_of_the_seconds_but_never_more_than_all(monkeypat
             yield lambda: compiled
 
         monkeypatch.setattr(fitting, "_compile_clock", clock)
-        began = time.perf_counter()
+        began, cpu_began = time.perf_counter(), time.process_time()
         found = fitting.fit(Slow(), np.zeros((3, 1)))
         whole = time.perf_counter() - began
+        assert 0 <= found.cpu_seconds <= time.process_time() - cpu_began
         assert 0.05 <= found.seconds + found.compile_seconds <= whole
         if expected is None:
             assert found.seconds == 0
@@ -130,9 +134,81 @@ def test_compiling_is_taken_out_of_the_seconds_but_never_more_than_all(monkeypat
             assert found.seconds < whole - 0.02 + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("quiet", "json", "terminal", "bars"),
+    [(False, False, True, 1), (True, False, True, 0), (False, True, True, 0), (False, False, False, 0)],
+)
+def test_bars_are_shown_on_a_terminal_unless_somebody_asked_for_quiet(monkeypatch, quiet, json, terminal, bars):
+    monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: terminal))
+    assert fitting.wants_progress(SimpleNamespace(quiet=quiet, json=json)) == bars
+
+
+def test_of_several_runs_only_what_all_say_of_the_data_stands_above_them():
+    first, same, other, silent = (
+        SimpleNamespace(content=SimpleNamespace(facts=facts))
+        for facts in ({"samples": 5}, {"samples": 5}, {"samples": 6}, {})
+    )
+    assert _shared([first, same], "samples")
+    assert not _shared([first, other], "samples")
+    assert not _shared([first, silent], "samples")
+    assert not _shared([silent, silent], "samples")
+
+
 def test_only_fits_of_ours_are_clocked_for_compiling():
     with fitting._compile_clock(False) as compiled:
         assert compiled() == 0.0
+
+
+@pytest.mark.parametrize("command", ["cluster a.csv -k 3", "demo", "reproduce table2", "report a"])
+@pytest.mark.parametrize("out", ["", "a\0b"])
+def test_no_command_writes_to_what_is_no_file_name(command, out, capsys):
+    with pytest.raises(SystemExit) as ended:
+        build_parser().parse_args([*command.split(), "--out", out])
+    assert ended.value.code == Exit.USAGE
+    assert "is no possible file name" in capsys.readouterr().err
+
+
+def test_what_was_asked_of_reading_reaches_the_reader():
+    parse = build_parser().parse_args
+    assert _reading(parse(["cluster", "a.csv", "-k", "3"])) == ReadOptions()
+    asked = "--features a --drop b --name-column c --label-column d --decimal , --impute knn --missing drop"
+    more = "--scale standard --image-side 20 --color --skip-unreadable --max-gb 1.5"
+    assert _reading(parse(["cluster", "a.csv", "-k", "3", *asked.split(), *more.split()])) == ReadOptions(
+        features=("a",), drop=("b",), name_column="c", label_column="d", decimal=",", impute="knn", missing="drop",
+        scale="standard", image_side=20, color=True, skip_unreadable=True, max_bytes=1_500_000_000,
+    )  # fmt: skip
+
+
+def test_what_was_read_and_found_is_on_the_page_and_in_the_result(capsys):
+    X = np.random.default_rng(0).random((40, 6)) + np.repeat([[0.0], [9]], 20, axis=0)
+    options = build_parser().parse_args(["cluster", "a.csv", "-k", "2", "--method", "knn", "--seed", "5"])
+    options.given = ("cluster", "a.csv")
+    columns = tuple(Column(name, "feature", "", 0) for name in "abcdef")
+    names, classes = tuple(f"sample {k}" for k in range(40)), np.repeat([0, 1], 20)
+    samples = Samples(X, names, classes, ["u", "v"], (2, 3), (), columns)
+    model = NeighborGraph(2, random_state=0).fit(X)
+    job = _Job(options, samples, TimedFit(model, 1.5, 2.5, ("careful",), 0.25), None, 0.75, ("a note",))
+    content = _content(job, X)
+    assert content.title == "a.csv in 2 clusters"
+    assert content.subtitle == "k-NN graph on 40 samples of 6 values"
+    assert content.facts == {
+        "method": "k-NN graph", "samples": 40, "features": 6, "clusters": 2, "rounds": 1, "seed": 5,
+    }  # fmt: skip
+    assert (content.names, content.class_names, content.images.shape) == (names, ["u", "v"], (40, 2, 3))
+    np.testing.assert_array_equal(content.target, classes)
+    assert content.notes == ("a note", "careful")
+    assert content.command == "masked-subspace cluster a.csv"
+    (run,) = content.runs
+    assert (run.name, run.seconds, run.scores["accuracy"]) == ("k-NN graph", 1.5, 1)
+    result = _result(job, content)
+    assert result["timings"] == {"read": 0.75, "fit": 1.5, "compile": 0.25, "fit_cpu": 2.5}
+    assert (result["input"]["samples"], result["input"]["features"], result["seed"]) == (40, 6, 5)
+    assert (result["cluster_sizes"], result["unassigned"], result["pairs"]) == ([20, 20], 0, {})
+    assert (result["notes"], result["warnings"], result["method"]) == (["a note", "careful"], ["careful"], "knn")
+    assert [column["name"] for column in result["columns"]] == list("abcdef")
+    chosen = replace(content, runs=(replace(run, n_clusters_candidates=(2, 3, 5)),))
+    _tell(job, chosen, {"headline": "", "next": []}, [])
+    assert "the number of clusters was chosen; nearly as much speaks for 3, 5\n" in capsys.readouterr().out
 
 
 def test_what_was_asked_of_reproduce_reaches_the_cells(monkeypatch, tmp_path):

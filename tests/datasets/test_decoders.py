@@ -49,6 +49,14 @@ def test_damaged_idx_files_are_refused(tmp_path, content, complaint):
         mnist.read_idx(tmp_path / "file.gz", ndim=2, max_bytes=1000)
 
 
+def test_a_usps_file_that_unpacks_to_more_than_it_may_is_refused(tmp_path, rng, monkeypatch):
+    values = rng.uniform(-1, 1, (15, 256)).round(3)
+    files = on_disk(tmp_path, public_formats.usps_files(values, np.arange(15) % 10 + 1, 10))
+    monkeypatch.setattr(usps, "_MAX_TEXT", 20_000)
+    with pytest.raises(InvalidDataError, match="unpacks to more than 20,000 bytes"):
+        usps.USPS.decode(files)
+
+
 def test_usps_values_and_labels_are_shifted(tmp_path, rng):
     values = rng.integers(-1000, 1001, (15, 256)) / 1000
     labels = np.arange(15) % 10

@@ -121,6 +121,20 @@ def test_an_unverifiable_file_is_never_pieced_together(server, tmp_path):
     assert server.requests["/file"] == [None]
 
 
+def test_an_unverifiable_file_is_fetched_into_an_empty_folder(server, tmp_path):
+    file = remote(server.offer("/file", CONTENT), verified=False)
+    assert download(file, tmp_path, PATIENT).read_bytes() == CONTENT
+    assert server.requests["/file"] == [None]
+
+
+def test_a_file_may_be_just_as_large_as_it_may_be(server, tmp_path):
+    file = remote(server.offer("/file", CONTENT), max_bytes=len(CONTENT))
+    assert download(file, tmp_path, PATIENT).read_bytes() == CONTENT
+    small = remote(server.offer("/file", CONTENT), max_bytes=len(CONTENT) - 1)
+    with pytest.raises(DownloadError, match="larger than the 299,999 bytes"):
+        download(small, tmp_path / "other", PATIENT)
+
+
 def test_the_second_address_serves_when_the_first_fails(server, tmp_path):
     file = remote(server.offer("/bad", CONTENT, "corrupted"), server.offer("/good", CONTENT))
     assert download(file, tmp_path, PATIENT).read_bytes() == CONTENT

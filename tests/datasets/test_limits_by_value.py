@@ -12,6 +12,7 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.datasets.archives import _read_bounded, _refuse_climbing, matching_members
 from masked_subspace.datasets.download import Limits
 from masked_subspace.datasets.errors import InvalidDataError
+from masked_subspace.datasets.spec import DatasetSpec
 from masked_subspace.datasets.storage import cache_folder
 
 
@@ -100,3 +101,7 @@ def test_offsets_of_affine_subspaces_have_half_of_the_squared_length():
     for k in range(3):
         inside = bunch.data[bunch.target == k] - bunch.offsets[k]
         assert (inside**2).sum(axis=1).mean() == pytest.approx(0.5, rel=0.1)
+
+
+def test_a_set_has_as_many_features_as_its_images_have_pixels():
+    assert DatasetSpec("a", "A", "nobody", 10, 2, shape=(4, 6)).n_features == 24

@@ -241,6 +241,15 @@ def test_parquet_columns_have_roles_too(tmp_path):
     assert {column.name: column.missing for column in samples.columns}["y2"] == 1
 
 
+def test_of_whole_numbers_in_parquet_those_that_number_the_rows_are_an_id(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {"a": range(100, 130), "b": [7 * one for one in range(30)], "c": [one**2 for one in range(30)]}
+    parquet.write_table(arrow.table({name: list(values) for name, values in columns.items()}), tmp_path / "a.parquet")
+    assert roles(read_samples(tmp_path / "a.parquet")) == {"a": "name", "b": "feature", "c": "feature"}
+
+
 def test_scaled_sparse_features_keep_their_zeros_and_dense_ones_are_centred():
     X = np.random.default_rng(0).poisson(1.0, size=(40, 5)).astype(float)
     dense, sparse = scaled(Samples(X), "standard"), scaled(Samples(csr_array(X)), "standard")

@@ -70,3 +70,11 @@ def test_missing_values_that_are_let_pass_are_told():
     found = without_missing(samples, "it", missing="ignore")
     assert found.notes == ("one", "1 missing value: 'column 1' 1 (row 0); unknown to the method (--missing ignore)")
     np.testing.assert_array_equal(found.X, samples.X)
+
+
+def test_what_is_missing_is_named_with_the_option_that_gave_it(tmp_path):
+    path = tmp_path / "nowhere.csv"
+    for option, said in (("--pairs", f"{path} (--pairs)"), ("", str(path))):
+        with pytest.raises(InputError) as caught:
+            regular_file(path, option)
+        assert str(caught.value) == f"there is no file or folder {said}"

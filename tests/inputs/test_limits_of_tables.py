@@ -24,6 +24,13 @@ def test_a_column_that_counts_the_rows_is_no_measurement_from_twenty_rows_on(tmp
     assert found.X.shape == (n_rows, 2 if numbered else 3)
 
 
+@pytest.mark.parametrize(("n_digits", "numbered"), [(39, True), (40, False)])
+def test_whole_numbers_of_up_to_39_digits_may_be_ids(tmp_path, n_digits, numbered):
+    ids = [10 ** (n_digits - 1) + one for one in range(5)]
+    found = read_samples(table(tmp_path / "a.csv", [ids, np.linspace(0.1, 0.9, 5)], ["id", "a"]))
+    assert found.X.shape == (5, 1 if numbered else 2)
+
+
 @pytest.mark.parametrize(("n_texts", "refused"), [(4, True), (5, True), (6, False)])
 def test_a_column_with_four_fifths_of_numbers_is_meant_as_numbers(tmp_path, n_texts, refused):
     """Of 25 entries: with up to five texts these are mistakes, with six the column is one of texts."""

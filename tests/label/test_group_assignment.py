@@ -102,7 +102,7 @@ def leads_nowhere(known, cost):
     return False
 
 
-@pytest.mark.parametrize("seed", [308, 371, 567, 803])
+@pytest.mark.parametrize("seed", [308, 371, 567, 803, 1431, 1497])
 def test_a_choice_that_leads_nowhere_is_taken_back(seed):
     """Of 4,000 draws these are among the 23 in which the cheapest clusters first block what comes later."""
     rng = np.random.default_rng(seed)

@@ -59,6 +59,15 @@ def test_more_centres_than_different_rows_leave_clusters_empty():
     assert found.inertia == 0
 
 
+def test_clusters_that_no_row_can_fill_take_none_from_the_others():
+    """Every row stands on a centre: the third cluster joins the largest, and the row that is alone keeps its own."""
+    rows = np.array([[1.0], [0], [0]])
+    (found,) = all_of_starts(rows, np.array([[[1.0], [0], [5]]]))
+    assert found.labels.tolist() == [0, 1, 1]
+    np.testing.assert_array_equal(found.centres, [[1.0], [0], [0]])
+    assert found.inertia == 0
+
+
 def test_centres_that_hardly_move_stop_and_the_labels_are_those_of_the_last_ones(monkeypatch):
     rows = np.random.default_rng(2).normal(size=(500, 2))
     starts = starts_of(rows, 1, 4)

@@ -16,7 +16,7 @@ from masked_subspace.label.number_of_clusters import (
     number_of_clusters,
     part_of_links,
 )
-from masked_subspace.label.separation import Clouds
+from masked_subspace.label.separation import CLEAR, Clouds
 from masked_subspace.label.shared_information import SharedInformation
 
 
@@ -139,6 +139,16 @@ def test_clouds_that_stand_apart_are_counted_without_other_families(clouds, perm
     # The same graph over one cloud: its cells do not stand apart.
     one_cloud = Cells(np.random.default_rng(0).normal(size=(100, 3)), np.arange(100), [0])
     assert number_of_clear_clouds([[links]], 2, 12, 0, cells=one_cloud) is None
+
+
+@pytest.mark.parametrize(("separation", "taken"), [(CLEAR, True), (CLEAR - 0.01, False)])
+def test_clouds_are_clear_where_those_of_the_number_that_is_taken_stand_apart(clouds, monkeypatch, separation, taken):
+    links, _, rows = clouds
+    others = 1 - CLEAR if taken else CLEAR + 0.1
+    records = [{"n_clusters": k, "separation": separation if k == 4 else others} for k in (3, 4, 5)]
+    monkeypatch.setattr(module, "_number_of_clouds", lambda *_: module.Number(4, [], records))
+    found = number_of_clear_clouds([[links]], 2, 12, 0, cells=Cells(rows, np.arange(100), [0]))
+    assert (found is not None) == taken
 
 
 def test_a_number_of_clouds_has_its_score_or_a_bound_below_half_of_the_best(clouds):

@@ -70,3 +70,11 @@ def test_full_brightness_is_what_one_link_in_fifty_exceeds():
     found = coarse_matrix(csr_array(W), np.arange(n), max_links=10_000)
     assert found.scale == pytest.approx(np.quantile(W[W > 0], 0.98))
     assert (found.strengths == 255).mean() > 0.01
+
+
+def test_no_sample_is_linked_to_itself():
+    """Affinities of other libraries have ones on their diagonal."""
+    W = symmetric(50, 0.1) + csr_array(np.eye(50))
+    coarse = coarse_matrix(csr_array(W), np.arange(50), max_links=10_000)
+    assert (coarse.links[:, 0] < coarse.links[:, 1]).all()
+    assert len(coarse.links) == (W.toarray() > 0).sum() // 2 - 25

@@ -85,10 +85,20 @@ def test_the_mean_picture_is_there_without_subspaces():
     assert [one["pictures"] for one in panel] == [1, 1]
 
 
+def test_without_a_target_there_are_no_classes():
+    assert payload(ReportContent("t", runs=(small_run(np.repeat([0, 1], 6)),)))["classes"] is None
+
+
 def test_classes_that_nobody_has_are_left_out():
     run = small_run(np.repeat([0, 1], 6))
     content = ReportContent("t", target=np.repeat([0, 2], 6), class_names=["a", "b", "c"], runs=(run,))
     assert payload(content)["classes"]["names"] == ["a", "c"]
+
+
+def test_classes_beyond_the_names_are_called_by_their_numbers():
+    run = small_run(np.repeat([0, 1], 6))
+    content = ReportContent("t", target=np.repeat([0, 2], 6), class_names=["a", "b"], runs=(run,))
+    assert payload(content)["classes"]["names"] == ["0", "2"]
 
 
 def test_the_footer_knows_version_date_and_command():

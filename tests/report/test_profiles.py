@@ -31,6 +31,15 @@ def test_the_telling_features_come_first_with_their_means(table):
     assert all(feature["feature"] != "feature 9" for one in profiles for feature in one["features"])
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_what_is_telling_does_not_depend_on_the_unit(table, unit):
+    X, labels = table
+    for one, other in zip(cluster_profiles(X, labels), cluster_profiles(unit * X, labels), strict=True):
+        assert [each["feature"] for each in one["features"]] == [each["feature"] for each in other["features"]]
+        effects = [[each["effect"] for each in profile["features"]] for profile in (one, other)]
+        assert effects[0] == pytest.approx(effects[1])
+
+
 def test_sparse_rows_give_the_same(table):
     X, labels = table
     for dense, sparse in zip(cluster_profiles(X, labels), cluster_profiles(csr_array(X), labels), strict=True):

@@ -86,6 +86,18 @@ def test_merged_clusters_are_named_and_more_are_advised(run):
     assert any(step.startswith("Try 3 clusters") for step in found["next"])
 
 
+@pytest.mark.parametrize(
+    ("labels", "advice"),
+    [
+        (np.repeat([0, 1], [80, 40]), "Try 3 clusters: 0 may be two clusters."),
+        (np.repeat([0, 1], [80, 80]), "Try 4 clusters: 0, 1 may be two each."),
+    ],
+)
+def test_clusters_of_two_blocks_are_counted_in_the_advice(labels, advice):
+    graph, _ = blocks([40] * (len(labels) // 40), between=0.002)
+    assert advice in verdict(Run("RMSC", labels, graph, np.eye(2)[labels], np.linspace(0.6, 1, len(labels))))["next"]
+
+
 def test_torn_clusters_are_named_and_fewer_are_advised(run):
     labels = run.labels.copy()
     labels[:20] = 3
@@ -204,6 +216,27 @@ def test_nothing_was_divided(run, label, words):
     assert found["next"]
 
 
+def test_where_nobody_is_certain_enough_that_is_advised_on(run):
+    lost = replace(run, labels=np.full(120, -1), parameters={"n_clusters": 3, "min_certainty": 0.99})
+    assert verdict(lost)["next"] == ["Lower min_certainty: every sample is below it."]
+    assert "other settings" in verdict(replace(lost, parameters={"eps": 0.1}))["next"][0]
+
+
+@pytest.mark.parametrize(("spread", "advice"), [(0.0, "Nothing speaks against"), (0.3, "Look at the least certain")])
+def test_where_nothing_is_doubtful_a_look_is_advised(run, spread, advice):
+    found = verdict(replace(run, structure=0.9, certainty=np.linspace(0.95 - spread, 0.95, 120)))
+    assert len(found["next"]) == 1
+    assert found["next"][0].startswith(advice)
+
+
+@pytest.mark.parametrize(("lost", "tone"), [(36, "good"), (37, "fair")])
+def test_more_than_three_tenths_in_no_cluster_lower_the_tone(run, lost, tone):
+    labels = np.where(np.arange(120) % 40 < 12, -1, run.labels)
+    labels[119] = -1 if lost > 36 else labels[119]
+    assert (labels < 0).sum() == lost
+    assert verdict(replace(run, structure=0.9, labels=labels))["tone"] == tone
+
+
 def test_one_cluster_over_a_graph_of_blocks_is_doubted(run):
     found = verdict(replace(run, labels=np.zeros(120, dtype=int)))
     assert point(found, "Doubtful").startswith("The graph falls into blocks: its best cut parts 80 from 40 samples")
@@ -297,7 +330,9 @@ def test_clusters_stand_out_from_six_tenths_on(run, structure, words):
     assert words in verdict(replace(run, structure=structure))["headline"]
 
 
-@pytest.mark.parametrize(("unsure", "many", "advised"), [(12, False, False), (13, False, True), (37, True, True)])
+@pytest.mark.parametrize(
+    ("unsure", "many", "advised"), [(12, False, False), (13, False, True), (36, False, True), (37, True, True)]
+)
 def test_many_samples_below_a_half_are_advised_on_from_a_tenth_and_named_from_three(run, unsure, many, advised):
     found = verdict(replace(run, structure=0.9, certainty=np.where(np.arange(120) < unsure, 0.4, 0.9)))
     assert ("many uncertain samples" in found["headline"]) == many

@@ -160,6 +160,16 @@ def test_new_samples_are_rebuilt_over_the_dictionary():
         np.testing.assert_allclose(far, codes, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [2.0**-30, 2.0**30])
+def test_new_samples_in_any_unit_have_the_same_codes_in_float32(scale):
+    """The sixth power of 2³⁰ is beyond float32."""
+    X, new = (one.astype(np.float32) for one in (rows(), rows(5, seed=9)))
+    settings = AdmmSettings(1e-3, penalty=0.1, penalty_growth=1.2, max_iter=40)
+    numbers = {name: getattr(settings, name) * scale**2 for name in ("sparsity", "penalty")}
+    far = represent_over(np.float32(scale) * X, np.float32(scale) * new, replace(settings, **numbers), n_candidates=24)
+    np.testing.assert_array_equal(far.toarray(), represent_over(X, new, settings, n_candidates=24).toarray())
+
+
 def test_stored_zeros_are_no_entries():
     Z = csr_array((np.array([1.0, 0.0, 2.0, 0.0]), np.array([1, 2, 0, 1]), np.array([0, 2, 3, 4])), shape=(3, 3))
     assert mean_nonzeros(Z) == pytest.approx(2 / 3)

@@ -76,6 +76,7 @@ def test_features_that_differ_by_a_hundredth_have_one_scale(largest, one):
     X = np.random.default_rng(0).normal(size=(50, 4))
     X = X / X.std(axis=0) * [1, largest, 1.005, 1]
     assert _have_one_scale(X) is one
+    assert _have_one_scale(100 * X) is _have_one_scale(X / 100) is one
     assert _have_one_scale(np.column_stack([X, np.full(50, 7.0)])) is one  # what does not vary has no scale
     assert _have_one_scale(np.ones((5, 3)))
 

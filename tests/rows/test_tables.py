@@ -78,3 +78,10 @@ def test_anndata_is_refused_at_once_with_what_to_give():
     model = BMSC(2, random_state=0).fit(X)
     with pytest.raises(TypeError, match="AnnData"):
         model.predict(AnnData())
+
+
+@pytest.mark.parametrize(("count", "others"), [(5, ""), (6, " and 1 more")])
+def test_five_columns_of_text_are_named_and_others_counted(count, others):
+    table = pd.DataFrame({f"c{k}": ["x", "y"] for k in range(count)})
+    named = ", ".join(f"'c{k}' (such as 'x')" for k in range(5))
+    assert text_columns(table) == f"columns {named}{others}"

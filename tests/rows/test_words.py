@@ -93,6 +93,19 @@ def test_new_samples_are_weighed_as_the_training_samples_are():
     np.testing.assert_allclose(learnt.apply(X[:3]), learnt.apply(X)[:3], atol=1e-12)
 
 
+def test_a_new_sample_may_have_words_that_no_other_has():
+    """They make it longer and lie along no topic: what is left of unit length is shorter and points where it did."""
+    X, _ = texts(n_samples=90)
+    X[:, -50:] = 0
+    learnt = Preparation.learn(X, VIEWS["topics"], normalize=False)
+    longer = X[:1].copy()
+    longer[0, -1] = 3
+    found, alone = learnt.apply(longer)[0], learnt.apply(X[:1])[0]
+    assert learnt.weights[-1] == pytest.approx(np.log(91) + 1)
+    assert found @ alone == pytest.approx(np.linalg.norm(found) * np.linalg.norm(alone))
+    assert np.linalg.norm(found) < 0.9 * np.linalg.norm(alone)
+
+
 def test_the_unit_of_the_counts_does_not_matter():
     X, _ = texts()
     rows, scaled = (Preparation.learn(one, VIEWS["topics"]).apply(one) for one in (X, 1000 * X))

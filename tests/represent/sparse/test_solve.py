@@ -140,6 +140,16 @@ def test_blocks_threads_and_company_change_no_bit(dtype: type) -> None:
             np.testing.assert_allclose(one.representation.data, other.representation.data, rtol=1e-5)
 
 
+def test_in_float64_every_block_of_every_setting_runs_as_long_as_the_longest() -> None:
+    X, _ = rows(seed=3)
+    candidates = find_candidates(X, 12)
+    settings = [AdmmSettings(1e-3), AdmmSettings(1e-2, penalty=0.3)]
+    together = solve_sparse_many(X, settings, candidates=candidates, block_size=10)
+    for one, other in zip(settings, together, strict=True):
+        alone = solve_sparse(X, one, candidates=candidates, block_size=len(X))
+        np.testing.assert_allclose(other.representation.toarray(), alone.representation.toarray(), atol=1e-13)
+
+
 def test_float32_follows_float64() -> None:
     X, y = rows(seed=4)
     candidates = find_candidates(X, 12)
