@@ -36,7 +36,7 @@ def subspaces(theme: str) -> Any:
     found = {
         "the truth": y,
         "k-means": KMeans(3, n_init=10, random_state=0).fit_predict(X),
-        "BMSC": fitted(BMSC, plane_and_lines, 3).labels_,
+        "RMSC": fitted(RMSC, plane_and_lines, 3).labels_,
     }
     figure, axes = plt.subplots(1, 3, figsize=(9, 3.1), subplot_kw={"projection": "3d"})
     figure.subplots_adjust(left=0, right=1, bottom=0, top=0.92, wspace=0)

@@ -107,6 +107,8 @@ def test_a_gap_counts_where_no_subspace_predicts():
         ("near", 2, judge._NEAR),
         ("mixture", 2, judge._MIXTURE),
         ("shared-mixture", 2, judge._MIXTURE),
+        ("linear-mixture", 1, 1.0),
+        ("affine-mixture", 1, 1.0),
         ("topics", 1, judge._TOPICS),
         ("standardized", 1, judge._ONE_VIEW),
         ("near", 1, judge._ONE_VIEW),
@@ -115,7 +117,7 @@ def test_a_gap_counts_where_no_subspace_predicts():
 def test_ways_that_agree_easily_are_handicapped(name, n_views, handicap):
     family = SimpleNamespace(name=name, views=[VIEWS["plain"]] * n_views)
     assert Way(family, 0.8, 0.5, np.zeros(3, int), []).score == pytest.approx(0.4 / handicap)
-    assert handicap > 1 or name in ("plain", "ridge", "topics")
+    assert handicap > 1 or name in ("plain", "ridge", "linear-mixture", "affine-mixture", "topics")
 
 
 def test_to_choose_the_mean_of_both_strengths_counts():
