@@ -27,6 +27,8 @@ TITLES = {
     "COIL100, objects": "coil100",
     "Palm prints": "palm",
     "TOX-171, genes": "tox171",
+    "Lymphoma, genes": "lymphoma",
+    "Isolet, spoken letters": "isolet",
     "iris": "iris",
     "iris, standardized": "iris-standardized",
     "wine": "wine",
