@@ -22,6 +22,7 @@ from masked_subspace.estimators.voting import placed_by
 from masked_subspace.label.agreement import (
     DOUBT_OF_ONE_VIEW,
     adjusted_rand_index,
+    agreement,
     doubted,
     shares_beside_others,
     shares_of_votes,
@@ -248,7 +249,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         agreed = float(np.mean([adjusted_rand_index(labels, np.maximum(one, 0)) for one in others]))
         way = _way_taken(fit)
         if fit.X is not None and way in FLATS:
-            agreed = beyond_clouds(agreed, fit.X, self.n_clusters_, way, 0)
+            agreed = beyond_clouds(agreement(others), fit.X, self.n_clusters_, way, 0)
         strength = 1.0 if fit.strength is None else fit.strength
         if fit.X is not None and fit.strength is None:
             chosen = drawn_by_content(fit.X, _MEASURED, np.random.default_rng(0))

@@ -28,7 +28,7 @@ from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, measured
 
 LINEAR, AFFINE = "linear-mixture", "affine-mixture"
 FLATS = (LINEAR, AFFINE)
-_VOTES, _CLOUDS, _VOTES_OF_CLOUDS = 6, 2, 4
+_VOTES, _CLOUDS, _VOTES_OF_CLOUDS = 6, 3, 4
 _SHARE, _MOST_DRAWN = 0.7, 1_000
 # Samples a draw must have for each number that a row of all Λ has.
 _SAMPLES_A_DIRECTION = 2
