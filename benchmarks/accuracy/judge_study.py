@@ -27,6 +27,7 @@ from masked_subspace.estimators.base import Task
 from masked_subspace.label.labeler import Evidence
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds import judge
+from masked_subspace.rounds.flats import FLATS
 from masked_subspace.rounds.recursion import consensus
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -92,6 +93,8 @@ Handicaps = tuple[float, float, float, float]
 
 def handicap(way: dict[str, Any], handicaps: Handicaps) -> float:
     one_view, ridge, near, mixture = handicaps
+    if way["way"] in FLATS:
+        return 1.0
     by_name = {"ridge": ridge, "near": near, "mixture": mixture, "shared-mixture": mixture}
     return one_view if way["views"] == 1 else by_name.get(way["way"], 1.0)
 
