@@ -27,7 +27,7 @@ from masked_subspace import RMSC
 from masked_subspace.estimators import rmsc
 from masked_subspace.label.labeler import Cut
 from masked_subspace.metrics import clustering_accuracy
-from masked_subspace.rounds import judge
+from masked_subspace.rounds import defaults, judge
 from peers.sets import trials_of
 from records import append_record, load_records
 
@@ -44,12 +44,12 @@ def only(*cuts: Cut) -> Cuts:
 
 def none_finer(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
     """The default's cuts at K only."""
-    kinds = dict.fromkeys(one.kind for one in judge.cuts_for(cut, n_samples, n_clusters))
+    kinds = dict.fromkeys(one.kind for one in defaults.cuts_for(cut, n_samples, n_clusters))
     return [Cut(kind) for kind in kinds]
 
 
 def same_links(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int, int, int]:
-    middle = judge.links_for(n_links, n_samples, n_clusters)[1]
+    middle = defaults.links_for(n_links, n_samples, n_clusters)[1]
     return middle, middle, middle
 
 

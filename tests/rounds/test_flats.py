@@ -9,7 +9,7 @@ from masked_subspace.datasets import make_subspaces
 from masked_subspace.label.agreement import adjusted_rand_index, agreement
 from masked_subspace.metrics import clustering_accuracy
 from masked_subspace.rounds import flats
-from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, Flats, beyond_clouds, flat_votes, has_flats, suits_flats
+from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, Flats, beyond_clouds, flat_votes, suits_flats
 
 
 def planes(n_subspaces=3, dim=2, ambient=3, seed=0, **more):
@@ -122,8 +122,8 @@ def test_votes_that_cannot_lead_are_not_continued():
 
 
 def test_tables_with_enough_samples_are_asked():
-    assert [has_flats(np.zeros((9, d))) for d in (1, 2, 20, 21)] == [False, True, True, False]
     assert [suits_flats(np.zeros((n, 5)), 3) for n in (42, 43)] == [False, True]  # 30 are drawn of 43
+    assert [suits_flats(np.zeros((99, d)), 2) for d in (1, 2)] == [False, True]
 
 
 def test_samples_at_the_origin_and_copies_are_placed():

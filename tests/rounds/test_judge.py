@@ -11,13 +11,8 @@ from masked_subspace import BMSC, RMSC
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.label.agreement import agreement, prediction_strength, splits_for
 from masked_subspace.metrics import adjusted_rand_index, clustering_accuracy
-from masked_subspace.rounds.defaults import FINER_FROM, FINEST_FROM
-from masked_subspace.rounds.judge import (
-    FAMILIES,
-    cuts_for,
-    strength_of,
-    yardsticks,
-)
+from masked_subspace.rounds.defaults import FINER_FROM, FINEST_FROM, cuts_for
+from masked_subspace.rounds.judge import FAMILIES, strength_of, yardsticks
 from masked_subspace.rounds.mixtures import MIXTURES
 from masked_subspace.rows.preparation import VIEWS
 

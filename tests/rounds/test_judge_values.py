@@ -22,20 +22,21 @@ from masked_subspace.rounds.defaults import (
     LINKS_OF_MEMBERS,
     LINKS_OF_SMALL_CLUSTERS,
     MANY_A_CLUSTER,
+    WIDER_LINKS,
+    cuts_for,
+    links_by_cosine_for,
+    links_for,
+    voting_links,
+    wider_links_for,
 )
 from masked_subspace.rounds.judge import (
     Family,
     Way,
-    cuts_for,
     families_of,
     family_of,
     judged_ways,
-    links_by_cosine_for,
-    links_for,
     prediction_strength,
     strength_of,
-    voting_links,
-    wider_links_for,
     yardsticks,
 )
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, mixture_votes
@@ -152,10 +153,10 @@ def test_links_of_members_follow_the_size_of_clusters():
     assert links_by_cosine_for("auto", 700, 100) == (4, 6, 7)
     assert links_by_cosine_for("auto", 10, 10) == (2, 2, 2)
     assert links_by_cosine_for(4, 500, 100) == (3, 4, 5)
-    assert wider_links_for(FINEST_FROM * 7, 7) == judge.WIDER_LINKS
+    assert wider_links_for(FINEST_FROM * 7, 7) == WIDER_LINKS
     assert wider_links_for(FINEST_FROM * 7 - 1, 7) == ()
     assert voting_links((3, 4, 5), MANY_A_CLUSTER * 7, 7) == LINKS_OF_MANY
-    assert voting_links((3, 4, 5), MANY_A_CLUSTER * 7 - 1, 7) == (3, 4, 5, *judge.WIDER_LINKS)
+    assert voting_links((3, 4, 5), MANY_A_CLUSTER * 7 - 1, 7) == (3, 4, 5, *WIDER_LINKS)
     assert voting_links((5, 6, 7), FINEST_FROM * 7 - 1, 7) == (5, 6, 7)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from masked_subspace.label.labeler import Cut
 from masked_subspace.rounds import low_rank, open_number
-from masked_subspace.rounds.judge import Way, _have_one_scale, cuts_for, gaps_of, links_for, voting_links
+from masked_subspace.rounds.defaults import cuts_for, links_for, voting_links
+from masked_subspace.rounds.judge import Way, _have_one_scale, gaps_of
 from masked_subspace.rounds.low_rank import (
     Rank,
     clearest_cuts,

@@ -33,21 +33,13 @@ from masked_subspace.rounds.defaults import (
     ROUNDS_OF_ONE,
     ROUNDS_OF_ONE_VIEW,
     SETTLED,
-)
-from masked_subspace.rounds.judge import (
-    FAMILIES,
-    MODELS,
-    Way,
     cuts_for,
-    families_of,
-    family_of,
-    judged_ways,
     links_by_cosine_for,
     links_for,
-    votes_of_model,
     voting_links,
     wider_links_for,
 )
+from masked_subspace.rounds.judge import FAMILIES, MODELS, Way, families_of, family_of, judged_ways, votes_of_model
 from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, number_of_mixtures, voting
 from masked_subspace.rounds.open_number import Seen, has_few_features, number_of_views

@@ -15,7 +15,7 @@ measured.
 A Family has views and Looks (X in one view) with Members (settings, links), who fill a Ballot (solutions, graphs,
 votes); a Way is a Family cut into K clusters. The Ensemble plays rounds with the Recipe that its members share.
 
-Who votes, where neither links nor members are given (estimators/rmsc.py asks, rounds/judge.py has the numbers):
+Who votes, where neither links nor members are given (estimators/rmsc.py asks, the functions below answer):
 
     the judge saw all samples   _with_votes_of_judge  nine graphs of the family's views, with three links in turn
                                                       (`links_for`), and `wider_links_for` of each view of codes
@@ -33,6 +33,10 @@ modularity (label/labeler.py).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+
+from masked_subspace.label.labeler import MODULARITY_FROM, Cut
 
 # RMSC with nothing set: how many graphs vote, before the wider ones below. Nine of three views, or of nine settings
 # where one view is given (docs/findings/accuracy.md, "Consensus").
@@ -86,3 +90,44 @@ DOUBTFUL_STRUCTURE = 0.22
 # norms of the training rows, and the factor of μ. Chosen on 26 halves of sets (docs/findings/calibration.md, "Votes or
 # subspaces"): a larger μ₀ has more voters, which gains on digits and loses where clusters have five samples.
 VOTE_SPARSITY, VOTE_PENALTY, VOTE_GROWTH = 1e-3, 0.3, 1.5
+
+
+def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
+    """The cuts that vote, for `cut` as the user gave it."""
+    if cut not in ("auto", "modularity"):
+        return [Cut(cut)]
+    each = n_samples / n_clusters
+    finenesses = (1.5, 2.0) if each >= FINEST_FROM else (1.0, 1.5) if each >= FINER_FROM else (1.0,)
+    finer = [Cut("modularity", fineness) for fineness in finenesses]
+    # Spectral cuts of many samples are dear and, at that size, the worse ones.
+    alone = cut == "modularity" or each >= FINEST_FROM or n_samples > MODULARITY_FROM
+    return finer if alone else [Cut("spectral"), *finer]
+
+
+def links_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int, int, int]:
+    """Links a sample in the members' graphs, for `n_links` as the user gave it."""
+    middle = n_links
+    if isinstance(middle, str):
+        middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * n_clusters else LINKS_OF_SMALL_CLUSTERS
+    return max(1, middle - 1), middle, middle + 1
+
+
+def links_by_cosine_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int, ...]:
+    """The same in graphs by |cosine|: where a cluster has fewer than ten samples, by its size."""
+    if not isinstance(n_links, str):
+        return links_for(n_links, n_samples, n_clusters)
+    share = min(1.0, n_samples / (SAMPLES_OF_THESE_LINKS * n_clusters))
+    return tuple(max(2, round(share * count)) for count in LINKS_BY_COSINE)
+
+
+def wider_links_for(n_samples: int, n_clusters: int) -> tuple[int, ...]:
+    """Links of the graphs that vote beside those where clusters are large."""
+    return WIDER_LINKS if n_samples >= FINEST_FROM * n_clusters else ()
+
+
+def voting_links(links: Sequence[int], n_samples: int, n_clusters: int) -> tuple[int, ...]:
+    """Links of the graphs that vote where the judge saw a sample: wider ones beside these or, where clusters are very
+    large, none of the narrowest."""
+    if n_samples >= MANY_A_CLUSTER * n_clusters:
+        return LINKS_OF_MANY
+    return (*links, *wider_links_for(n_samples, n_clusters))

@@ -20,11 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from masked_subspace._common.rows import content_order, eigenpairs, on_one_scale, unit_rows
-from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.agreement import adjusted_rand_index, agreement
 from masked_subspace.parallel.engine import limited_threads
-from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, measured
+from masked_subspace.rounds.mixtures import measured
 
 LINEAR, AFFINE = "linear-mixture", "affine-mixture"
 FLATS = (LINEAR, AFFINE)
@@ -44,14 +43,9 @@ _HOPELESS = 0.3
 _NONE = 1e-12
 
 
-def has_flats(X: FloatArray) -> bool:
-    """Whether X is a table in which subspaces can cross."""
-    return not isinstance(X, SparseSamples) and bool(2 <= X.shape[1] <= FEATURES_OF_A_TABLE)
-
-
 def suits_flats(X: FloatArray, n_clusters: int) -> bool:
-    """Whether there are also enough samples for the directions of so many subspaces."""
-    return has_flats(X) and bool(_drawn(len(X)) >= _SAMPLES_A_DIRECTION * X.shape[1] * n_clusters)
+    """Whether subspaces can cross in the table X, and it has enough samples for the directions of so many of them."""
+    return X.shape[1] > 1 and bool(_drawn(len(X)) >= _SAMPLES_A_DIRECTION * X.shape[1] * n_clusters)
 
 
 def flat_votes(X: FloatArray, n_clusters: int, name: str, seed: int) -> list[IntArray]:

@@ -18,7 +18,7 @@ from masked_subspace.label.number_of_clusters import Number, number_of_clusters
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import thread_count
 from masked_subspace.represent.model import SolverResult
-from masked_subspace.rounds.judge import cuts_for
+from masked_subspace.rounds.defaults import cuts_for
 from masked_subspace.rounds.recursion import Ballot, Outcome, consensus
 
 # Weights w_ij and w_ji count as equal if they differ by less than this share of the largest weight.

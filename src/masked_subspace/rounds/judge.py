@@ -30,18 +30,7 @@ from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.agreement import agreement, leading_rows, prediction_strength
 from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
-from masked_subspace.rounds.defaults import (
-    FINER_FROM,
-    FINEST_FROM,
-    LINKS_BY_COSINE,
-    LINKS_OF_MANY,
-    LINKS_OF_MEMBERS,
-    LINKS_OF_SMALL_CLUSTERS,
-    MANY_A_CLUSTER,
-    SAMPLES_OF_THESE_LINKS,
-    WIDER_LINKS,
-)
-from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, beyond_clouds, flat_votes, has_flats, suits_flats
+from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, beyond_clouds, flat_votes, suits_flats
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
 from masked_subspace.rounds.recursion import Ballot, Ensemble, Recipe, consensus, together
 from masked_subspace.rows.preparation import VIEWS, Preparation, View, like_words
@@ -131,47 +120,6 @@ _HANDICAPS = {"whitened": _WHITENED, "near": _NEAR, **dict.fromkeys(MIXTURES, _M
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUT = Cut("modularity")
 _JUDGED_SPECTRAL, _JUDGED_FINER = Cut("spectral"), Cut("modularity", 1.5)
-
-
-def cuts_for(cut: str, n_samples: int, n_clusters: int) -> list[Cut]:
-    """The cuts that vote, for `cut` as the user gave it."""
-    if cut not in ("auto", "modularity"):
-        return [Cut(cut)]
-    each = n_samples / n_clusters
-    finenesses = (1.5, 2.0) if each >= FINEST_FROM else (1.0, 1.5) if each >= FINER_FROM else (1.0,)
-    finer = [Cut("modularity", fineness) for fineness in finenesses]
-    # Spectral cuts of many samples are dear and, at that size, the worse ones.
-    alone = cut == "modularity" or each >= FINEST_FROM or n_samples > MODULARITY_FROM
-    return finer if alone else [Cut("spectral"), *finer]
-
-
-def links_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int, int, int]:
-    """Links a sample in the members' graphs, for `n_links` as the user gave it."""
-    middle = n_links
-    if isinstance(middle, str):
-        middle = LINKS_OF_MEMBERS if n_samples >= FINER_FROM * n_clusters else LINKS_OF_SMALL_CLUSTERS
-    return max(1, middle - 1), middle, middle + 1
-
-
-def links_by_cosine_for(n_links: int | str, n_samples: int, n_clusters: int) -> tuple[int, ...]:
-    """The same in graphs by |cosine|: where a cluster has fewer than ten samples, by its size."""
-    if not isinstance(n_links, str):
-        return links_for(n_links, n_samples, n_clusters)
-    share = min(1.0, n_samples / (SAMPLES_OF_THESE_LINKS * n_clusters))
-    return tuple(max(2, round(share * count)) for count in LINKS_BY_COSINE)
-
-
-def wider_links_for(n_samples: int, n_clusters: int) -> tuple[int, ...]:
-    """Links of the graphs that vote beside those where clusters are large."""
-    return WIDER_LINKS if n_samples >= FINEST_FROM * n_clusters else ()
-
-
-def voting_links(links: Sequence[int], n_samples: int, n_clusters: int) -> tuple[int, ...]:
-    """Links of the graphs that vote where the judge saw a sample: wider ones beside these or, where clusters are very
-    large, none of the narrowest."""
-    if n_samples >= MANY_A_CLUSTER * n_clusters:
-        return LINKS_OF_MANY
-    return (*links, *wider_links_for(n_samples, n_clusters))
 
 
 @dataclass(frozen=True)
@@ -274,6 +222,7 @@ def families_of(
     """Every family, or those named in `only`, represented on the samples X; `permitted` says which views may be taken.
     Families that were `seen` already stay as they are."""
     words = like_words(X)
+    table = not isinstance(X, SparseSamples) and X.shape[1] <= FEATURES_OF_A_TABLE
     nonnegative = bool(X.min() >= 0)
     one_scale = not isinstance(X, SparseSamples) and _have_one_scale(X)
     families: list[Family] = []
@@ -282,7 +231,7 @@ def families_of(
         if name in (_NOT_OF_WORDS if words else (TOPICS,)) or name not in only:
             continue
         # A model knows no masks, as distances do not.
-        if name in FLATS and not (has_flats(X) and permitted(VIEWS["distance"])):
+        if name in FLATS and not (table and permitted(VIEWS["distance"])):
             continue
         if name == _INSTEAD_OF_RIDGE and any(family.name == RIDGE for family in families):
             continue
