@@ -80,7 +80,7 @@ def votes_beside(labels):
     """Voters that favour their own cluster, by numbers that depend on the two samples alone; and who was asked."""
     asked = []
 
-    def voters(rest, _, new):
+    def voters(rest, new):
         old, fresh = rest.ravel().astype(int), new.ravel().astype(int)
         asked.append((old, fresh))
         said = np.where(fresh % 4 == 0, (labels[fresh] + 1) % 3, labels[fresh])  # one in four errs
@@ -100,7 +100,7 @@ def test_under_the_power_votes_are_as_sure_as_they_are_right_about_left_out_samp
     assert all(sorted([*rest, *new]) == list(range(n)) for rest, new in asked)
     new = np.concatenate([new for _, new in asked])
     assert len(np.unique(new)) == count
-    votes = np.vstack([voters(r[:, None], labels[r], f[:, None]) @ np.eye(3)[labels[r]] for r, f in asked[:4]])
+    votes = np.vstack([voters(r[:, None], f[:, None]) @ np.eye(3)[labels[r]] for r, f in asked[:4]])
     right = (votes.argmax(axis=1) == labels[new]).mean()
     assert 0.6 < right < 0.9  # one in four errs
     sure = [Sharpening(power, 1.0).apply(votes).max(axis=1).mean() for power in (found.power, 1.1 * found.power)]
@@ -115,7 +115,7 @@ def test_one_sample_that_nobody_foretells_does_not_make_all_votes_timid():
     n = 80
     labels = np.arange(n) % 2
 
-    def voters(rest, _, new):
+    def voters(rest, new):
         same = labels[new.ravel().astype(int)][:, None] == labels[rest.ravel().astype(int)]
         odd = new.ravel() == 7
         weight = np.where(same, 0.7, 0.3)
@@ -166,8 +166,8 @@ def test_the_power_is_learnt_from_the_votes_it_is_for():
     rng = np.random.default_rng(0)
     X = np.vstack([centre + rng.normal(size=(40, 4)) for centre in 3 * rng.normal(size=(3, 4))])
     for view, voters in (
-        ("distance", lambda rows, _, new: nearest_voters(rows, new, n_threads=1)),
-        ("lifted", lambda rows, _, new: voters_of(rows, new, n_candidates=64, n_threads=1)),
+        ("distance", lambda rows, new: nearest_voters(rows, new, n_threads=1)),
+        ("lifted", lambda rows, new: voters_of(rows, new, n_candidates=64, n_threads=1)),
     ):
         model = RMSC(3, view=view, random_state=0).fit(X)
         own = model.memberships_[np.arange(120), model.labels_].mean()  # one view: nobody else has voted
@@ -245,7 +245,7 @@ def test_the_power_is_learnt_from_every_part_by_the_voters_of_predict():
     labels = np.arange(120) % 3
     asked = []
 
-    def voters(rows, _, new_rows):
+    def voters(rows, new_rows):
         asked.append((len(rows), len(new_rows)))
         return csr_array(np.eye(len(new_rows), len(rows)))
 

@@ -38,6 +38,20 @@ def test_what_is_saved_is_loaded(content, tmp_path):
     assert back.title == one.title
 
 
+@pytest.mark.parametrize("name", ["report.html", "labels.csv", "affinity.npz"])
+def test_a_file_that_no_run_wrote_stays(content, tmp_path, name):
+    one = replace(content, runs=content.runs[1:], tables=(), figures=())
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(FileError, match=f"has a {name} that no run wrote; move it away or choose another --out"):
+        save_run(tmp_path, one, result_for(one))
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir() if path.is_file() and path.suffix] == [
+        (name, "mine")
+    ]
+    (tmp_path / name).unlink()
+    for _ in range(2):  # a run of before is replaced
+        save_run(tmp_path, one, result_for(one))
+
+
 def test_names_survive_in_labels_csv(content):
     rows = list(csv.DictReader(io.StringIO(labels_csv(content), newline="")))
     assert rows[7]["sample"] == HOSTILE

@@ -144,6 +144,15 @@ def test_a_score_is_told_with_all_that_it_is_made_of(run):
     assert told.endswith("each other to 0.80, with directions evened out to 0.60).")
 
 
+def test_of_what_models_found_no_blocks_of_a_graph_are_told(run, monkeypatch):
+    split = ClusterFacts(20, 1.0, 0.0, -1, 0.0, 9, 0.0)
+    monkeypatch.setattr("masked_subspace.report.verdict.examine", lambda *_: [split] * 3)
+    assert "looks like two blocks" in point(verdict(run), "Doubtful clusters")
+    taken = {"way": "mixture", "views": ["distance"], "score": 0.8, "taken": True}
+    assert "looks like two blocks" not in text_of(verdict(replace(run, choices=(taken,))))
+    assert "may be two" not in text_of(verdict(replace(run, choices=(taken,))))
+
+
 def test_the_way_that_was_taken_and_why(run):
     ways = (
         {"view": "plain", "cut": "spectral", "links": 4, "score": 0.4, "taken": False},

@@ -86,6 +86,40 @@ def test_new_samples_go_to_the_plane_they_lie_in():
     np.testing.assert_array_equal(model.predict(X[old]), model.labels_)
 
 
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("change", ["as it is", "units", "far away", "beside a constant", "beside a rare answer"])
+def test_new_samples_are_seen_as_those_of_the_fit(change, affine):
+    X, y = (lambda data: (data.data, data.target))(planes(dim=1 + (not affine), affine=affine, seed=3))
+    rare = (np.arange(len(X)) % 40 == 0).astype(float)
+    X = {
+        "as it is": X,
+        "units": X * [1, 1, 1000],
+        "far away": X + 1000 * affine,
+        "beside a constant": np.column_stack([X, np.full(len(X), 1e3)]),
+        "beside a rare answer": np.column_stack([X, rare]),
+    }[change]
+    old = np.random.default_rng(0).permutation(len(X)) < 160
+    model = RMSC(3, random_state=0).fit(X[old])
+    if next(one["way"] for one in model.choices_ if one["taken"]) not in FLATS:
+        return
+    right = clustering_accuracy(y[old], model.labels_)
+    found = model.predict(X[~old])
+    assert clustering_accuracy(np.r_[y[old], y[~old]], np.r_[model.labels_, found]) > right - 0.03
+    np.testing.assert_array_equal(model.predict_proba(X[~old]).argmax(axis=1), found)
+
+
+def test_samples_that_are_not_centred_on_purpose_are_seen_by_flats_too():
+    data = planes(seed=1)
+    assert clustering_accuracy(data.target, RMSC(3, center=False, random_state=0).fit_predict(data.data)) > 0.93
+
+
+def test_there_is_no_second_round_which_would_cut_graphs():
+    X = planes(seed=1).data
+    one, two = (RMSC(3, max_rounds=rounds, random_state=0).fit(X) for rounds in (1, 2))
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    assert (two.n_rounds_, two.structure_) == (1, one.structure_)
+
+
 def test_lines_that_miss_the_origin_are_affine():
     data = planes(dim=1, affine=True)
     votes = flat_votes(data.data, 3, AFFINE, 0)

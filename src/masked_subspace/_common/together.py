@@ -24,10 +24,16 @@ _ASIDE = ".unfinished-"
 
 @contextmanager
 def written_together(folder: Path, seal: str, known: Collection[str]) -> Iterator[Path]:
-    """A folder to write files into; they replace the files `known` of `folder` when the block ends without an error."""
+    """A folder to write files into; they replace the files `known` of `folder` when the block ends without an error.
+
+    Files of these names that stand there without a seal, and without what a killed process leaves, are somebody else's.
+    """
     ensure_folder(folder)
     try:
         with held(folder):
+            foreign = sorted(name for name in known if (folder / name).exists())
+            if foreign and not (folder / seal).exists() and not any(folder.glob(f"{_ASIDE}*")):
+                raise FileError(f"{folder} has a {foreign[0]} that no run wrote; move it away or choose another --out")
             _remove_abandoned(folder)
             aside = Path(tempfile.mkdtemp(prefix=_ASIDE, dir=folder))
             in_use = folder_lock(aside, 0.0)

@@ -42,8 +42,7 @@ class Remembered:
     listed: ListedRows | None = None
 
 
-# (rows that vote, their clusters, new rows) -> shares of the votes
-Voters = Callable[[Rows, IntArray, Rows], csr_array]
+Voters = Callable[[Rows, Rows], csr_array]  # (rows that vote, new rows) -> shares of the votes
 
 
 @dataclass(frozen=True)
@@ -83,6 +82,6 @@ def _foretold(rows: Rows, labels: IntArray, n_clusters: int, voters: Voters) -> 
     votes, found = [], []
     for number in range(_PARTS):
         new, rest = np.flatnonzero(part == number), np.flatnonzero(part != number)
-        votes.append(np.asarray(voters(rows[rest], labels[rest], rows[new]) @ np.eye(n_clusters)[labels[rest]]))
+        votes.append(np.asarray(voters(rows[rest], rows[new]) @ np.eye(n_clusters)[labels[rest]]))
         found.append(labels[new])
     return np.concatenate(votes), np.concatenate(found)

@@ -18,7 +18,6 @@ from masked_subspace._common.validation import check_n_features
 from masked_subspace.estimators.base import Fit, SelfExpressiveClusterer, Task
 from masked_subspace.estimators.calibration import Remembered, Sharpening
 from masked_subspace.estimators.parameters import PRECOMPUTED
-from masked_subspace.estimators.voting import placed_by
 from masked_subspace.label.agreement import (
     DOUBT_OF_ONE_VIEW,
     adjusted_rand_index,
@@ -36,7 +35,7 @@ from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
-from masked_subspace.rounds.flats import FLATS, beyond_clouds
+from masked_subspace.rounds.flats import FLATS, FlatsOfFit, beyond_clouds
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
 from masked_subspace.rounds.judge import OF_CLOUDS, RIDGE, gaps_of, strength_of, yardsticks
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES
@@ -211,7 +210,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
         super()._set_fitted(fit)
         last = fit.rounds.last
         labels = self._labels_of_all = self.labels_
-        self._took_flats = _way_taken(fit) in FLATS
+        way = _way_taken(fit)
+        self._flats = FlatsOfFit(np.asarray(fit.X), labels, way) if fit.X is not None and way in FLATS else None
         if last.votes:
             shares = shares_of_votes(labels, last.votes, self.n_clusters_)
         else:
@@ -354,7 +354,8 @@ class MaskedClusterer(SelfExpressiveClusterer):
         memberships: FloatArray = self.memberships_[np.maximum(known, 0)].astype(self._rows.dtype)
         new = np.flatnonzero(known < 0)
         if len(new):
-            memberships[new] = self._sharpening().apply(placed_by(self._voters(X[new]), ballots))
+            shares = self._shares(X[new], ballots)
+            memberships[new] = shares if self._flats is not None else self._sharpening().apply(shares)
         return memberships
 
     def _sharpening(self) -> Sharpening:

@@ -15,7 +15,7 @@ from masked_subspace._common.sparse.implicit import Rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray, MatrixLike
 from masked_subspace.estimators.calibration import Remembered
-from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_in_flats, voters_of
+from masked_subspace.estimators.voting import nearest_voters, placed_by, voters_of
 from masked_subspace.label.agreement import adjusted_rand_index
 from masked_subspace.label.nearest_subspace import NearestSubspace
 from masked_subspace.label.sparse_subspaces import SparseSubspace
@@ -23,6 +23,7 @@ from masked_subspace.label.subspaces import Subspace, distances_to, subspaces_of
 from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.neighbors.list_sizes import EXACT_UP_TO
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
+from masked_subspace.rounds.flats import FlatsOfFit
 from masked_subspace.rows.checks import SeenRows, check_samples, same_kind
 from masked_subspace.rows.preparation import Preparation
 
@@ -50,7 +51,7 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     _calibration: Remembered
     _subspaces: list[Subspace] | None
     _nearest: NearestSubspace | None
-    _took_flats: bool = False  # whether the clusters were found as whole subspaces of a table
+    _flats: FlatsOfFit | None = None  # the subspaces of a table that were found as a whole
     n_features_in_: int
     _on_workers = False  # fitted on a Dask cluster: `_rows` are some of the prepared samples, the others stayed there
 
@@ -102,18 +103,15 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
     def _voters(self, X: FloatArray) -> csr_array:
         """Row i: the shares of the training samples that rebuild row i of X, or that are nearest to it."""
         with limited_threads(1):
-            return self._votes_of(self._rows, self._labels_of_all, self._preparation.apply(X))
+            return self._votes_of(self._rows, self._preparation.apply(X))
 
-    def _votes_of(self, rows: Rows, labels: IntArray, new_rows: Rows) -> csr_array:
-        """The same for prepared rows, with `rows` of clusters `labels` in the place of the training samples."""
+    def _votes_of(self, rows: Rows, new_rows: Rows) -> csr_array:
+        """The same for prepared rows, with `rows` in the place of the training samples."""
         n_threads = thread_count(self.n_jobs)
         with limited_threads(1):
             by_distance = self._preparation.view.by_distance
-            if isinstance(rows, np.ndarray) and isinstance(new_rows, np.ndarray):
-                if self._took_flats:
-                    return voters_in_flats(rows, labels, new_rows)
-                if by_distance:
-                    return nearest_voters(rows, new_rows, n_threads=n_threads)
+            if by_distance and isinstance(rows, np.ndarray) and isinstance(new_rows, np.ndarray):
+                return nearest_voters(rows, new_rows, n_threads=n_threads)
             listed = self._listed(n_threads) if rows is self._rows else None
             return voters_of(rows, new_rows, n_candidates=self.n_candidates, n_threads=n_threads, listed=listed)
 
@@ -143,8 +141,8 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
             Samples as rows, with the features of those of `fit`.
         method : {"vote", "subspace"}, default="vote"
             "vote": each sample is rebuilt from the training samples, and they vote with their parts of it (the nearest
-            vote where `fit` linked samples by distance, those of the likeliest subspace where it took whole subspaces
-            of a table); a sample of
+            vote where `fit` linked samples by distance; where it took whole subspaces of a table, the likeliest of
+            these counts); a sample of
             `fit` keeps the cluster that `fit` gave it, also where `min_certainty` made its label −1; equal samples in
             several clusters have that of the first. "subspace": the
             cluster whose subspace is nearest in the view of the fit, also for samples of `fit`. There a cluster keeps
@@ -183,8 +181,12 @@ class OutOfSampleMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):  # ty
         labels: IntArray = self._labels_of_all[np.maximum(known, 0)]
         new = np.flatnonzero(known < 0)
         if len(new):
-            labels[new] = placed_by(self._voters(X[new]), self._ballots()).argmax(axis=1)
+            labels[new] = self._shares(X[new], self._ballots()).argmax(axis=1)
         return labels
+
+    def _shares(self, X: FloatArray, ballots: FloatArray) -> FloatArray:
+        """What new samples have of each cluster: of the votes, or by the likeliest subspace of a table."""
+        return placed_by(self._voters(X), ballots) if self._flats is None else self._flats.shares_of(X)
 
     def _ballots(self) -> FloatArray:
         """What each training sample has to say: 1 for its cluster."""

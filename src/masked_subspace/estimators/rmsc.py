@@ -39,6 +39,7 @@ from masked_subspace.rounds.defaults import (
     voting_links,
     wider_links_for,
 )
+from masked_subspace.rounds.flats import FLATS
 from masked_subspace.rounds.judge import FAMILIES, MODELS, Way, families_of, family_of, judged_ways, votes_of_model
 from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, number_of_mixtures, voting
@@ -359,6 +360,8 @@ class RMSC(MaskedClusterer):
             mask = first_soft_mask(self.init, rows, self.mask_strength, self.mask_orientation, task.seed, "init")
         usual = 1 if ensemble.one_setting else ROUNDS_OF_ONE_VIEW
         rounds = usual if isinstance(self.max_rounds, str) else self.max_rounds
+        if taken is not None and taken.family.name in FLATS:
+            rounds = 1  # a second one would cut graphs, which err where subspaces cross
         played = run_rounds(ensemble, mask, max_rounds=rounds, tol=SETTLED, events=task.events)
         strength = None if judged is None else judged.strength_of(played.last.labeling.labels)
         return Fit(task.X, preparation, rows, played, choices, taken is not None, strength=strength)

@@ -4,9 +4,6 @@ A new row x is rebuilt as Σ_j z_j a_j from training rows. Along x itself that i
 votes with z_j⟨x, a_j⟩, its part of what was rebuilt. |z_j| would give a say to samples that only correct the others:
 they have large coefficients, point elsewhere, and are often of another cluster (docs/findings/calibration.md).
 
-Where the fit took whole subspaces (rounds/flats.py), those of a cluster have as much to say as it is probable, and the
-nearest of them in direction say it.
-
 Where the fit linked samples by distance (represent/representer.py), the seven nearest vote with exp(−‖x − a_j‖² / σ²),
 σ the distance to the seventh.
 """
@@ -18,14 +15,13 @@ from scipy.sparse import csr_array
 
 from masked_subspace._common.rows import products_of, row_blocks, unit_rows
 from masked_subspace._common.sparse.implicit import Rows
-from masked_subspace._common.types import FloatArray, IntArray
+from masked_subspace._common.types import FloatArray
 from masked_subspace.represent.model import AdmmSettings, mean_square
 from masked_subspace.represent.neighbors.listed_rows import ListedRows
 from masked_subspace.represent.neighbors.search import nearest_in
 from masked_subspace.represent.representer import SCALE_NEIGHBOUR
 from masked_subspace.represent.sparse.solve import represent_over
 from masked_subspace.rounds.defaults import VOTE_GROWTH, VOTE_PENALTY, VOTE_SPARSITY
-from masked_subspace.rounds.flats import Flats
 
 
 def voters_of(
@@ -62,22 +58,6 @@ def nearest_voters(rows: FloatArray, new_rows: FloatArray, *, n_threads: int) ->
     weights /= weights.sum(axis=1, keepdims=True)
     indptr = np.arange(0, found.size + 1, count)
     return csr_array((weights.astype(rows.dtype).ravel(), found.ravel(), indptr), shape=(len(new_rows), len(rows)))
-
-
-def voters_in_flats(rows: FloatArray, labels: IntArray, new_rows: FloatArray) -> csr_array:
-    """Row i: of each cluster the training samples nearest in direction share what is the cluster's by `Flats`."""
-    n_clusters = int(labels.max()) + 1
-    shares = Flats.of_labels(rows, labels, n_clusters).shares_of(new_rows)
-    parts = []
-    for cluster in range(n_clusters):
-        members = np.flatnonzero(labels == cluster)
-        count = min(SCALE_NEIGHBOUR, len(members))
-        for start, stop in row_blocks(len(new_rows), max(1, len(members))):
-            near = np.argsort(-np.abs(new_rows[start:stop] @ rows[members].T), axis=1, kind="stable")[:, :count]
-            of = np.repeat(np.arange(start, stop), count)
-            parts.append((of, members[near].ravel(), np.repeat(shares[start:stop, cluster] / max(1, count), count)))
-    of, voter, weight = (np.concatenate(one) for one in zip(*parts, strict=True))
-    return csr_array((weight.astype(rows.dtype), (of, voter)), shape=(len(new_rows), len(rows)))
 
 
 def parts_of_rebuilt(codes: csr_array, rows: Rows, new_rows: Rows) -> csr_array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,6 +54,8 @@ def verdict(run: Run, others: Sequence[Run] = ()) -> Record:
     assigned = clusters >= 0
     n_clusters = int(assigned.sum())
     facts = examine(run.affinity, codes, run.certainty)
+    if any(one.get("taken") and one.get("way") in _MODEL_WORDS for one in run.choices):
+        facts = [replace(fact, smaller_part=0) for fact in facts]  # models voted: blocks of a graph say nothing
     if n_clusters < 2:
         return _of_one_cluster(run, n_clusters, facts[-1] if n_clusters else None)
     facts_of = {name: fact for name, fact, real in zip(names, facts, assigned, strict=True) if real}

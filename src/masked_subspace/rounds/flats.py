@@ -15,15 +15,16 @@ what counts is by how much they agree better than those of a cloud.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from masked_subspace._common.rows import content_order, eigenpairs, on_one_scale, unit_rows
+from masked_subspace._common.rows import content_order, drawn_by_content, eigenpairs, row_blocks, unit_rows
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.agreement import adjusted_rand_index, agreement
 from masked_subspace.parallel.engine import limited_threads
-from masked_subspace.rounds.mixtures import measured
+from masked_subspace.rounds.mixtures import measured, measured_columns
 
 LINEAR, AFFINE = "linear-mixture", "affine-mixture"
 FLATS = (LINEAR, AFFINE)
@@ -41,6 +42,9 @@ _PART_OF_A_CLUSTER = 4
 # Where two votes agree less than this the family could not lead, and no more are asked for.
 _HOPELESS = 0.3
 _NONE = 1e-12
+_ROUNDING = 1e-12
+# Samples from which the subspaces are learnt that new ones go to.
+_LEARNT = 5_000
 
 
 def suits_flats(X: FloatArray, n_clusters: int) -> bool:
@@ -57,21 +61,64 @@ def beyond_clouds(agreed: float, X: FloatArray, n_clusters: int, name: str, seed
     """How far votes agree beyond those of single clouds with the mean and the covariance of X: 0 as much, 1 wholly."""
     rows, rng = measured(np.asarray(X, dtype=np.float64)), np.random.default_rng(seed)
     values, directions = eigenpairs(np.cov(rows, rowvar=False))
-    shape = np.sqrt(np.maximum(values, 0)) * directions
+    shape = (directions * np.sqrt(np.maximum(values, 0))) @ directions.T  # whatever the signs of the directions
     count, chance = min(len(rows), round(_MOST_DRAWN / _SHARE)), 0.0
     for _ in range(_CLOUDS):
-        cloud = rows.mean(axis=0) + rng.standard_normal((count, rows.shape[1])) @ shape.T
+        cloud = rows.mean(axis=0) + rng.standard_normal((count, rows.shape[1])) @ shape
         chance = max(chance, agreement(_votes(_directions(cloud, name), n_clusters, seed, _VOTES_OF_CLOUDS)))
     return max(0.0, (agreed - chance) / (1 - chance)) if chance < 1 else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """How rows become directions, rows of unit length whose subspaces through the origin are meant."""
+
+    columns: IntArray  # those that are measured
+    mean: FloatArray
+    scale: FloatArray
+    affine: bool
+
+    @classmethod
+    def learn(cls, X: FloatArray, name: str) -> Directions:
+        rows = np.asarray(X, dtype=np.float64)
+        columns = measured_columns(rows)
+        rows, affine = rows[:, columns], name == AFFINE
+        mean = rows.mean(axis=0) if affine else np.zeros(len(columns))
+        size = np.sqrt(np.mean((rows - mean) ** 2, axis=0))
+        # What is left of a constant column is rounding.
+        kept = size > _ROUNDING * np.abs(rows).max(axis=0, initial=0)
+        return cls(columns, mean, np.where(kept, 1 / np.where(kept, size, 1), 0), affine)
+
+    def apply(self, X: FloatArray) -> FloatArray:
+        rows = (np.asarray(X, dtype=np.float64)[:, self.columns] - self.mean) * self.scale
+        return unit_rows(np.column_stack([rows, np.ones(len(rows))]) if self.affine else rows)
+
+
+@dataclass(eq=False)
+class FlatsOfFit:
+    """The subspaces of clusters that were found as a whole, learnt when new samples first ask."""
+
+    X: FloatArray
+    labels: IntArray
+    name: str
+    learnt: tuple[Directions, Flats] | None = None
+
+    def shares_of(self, X: FloatArray) -> FloatArray:
+        """n × K: how probable each cluster is for new samples."""
+        if self.learnt is None:
+            seen, drawn = (
+                Directions.learn(self.X, self.name),
+                drawn_by_content(self.X, _LEARNT, np.random.default_rng(0)),
+            )
+            model = Flats.of_labels(seen.apply(self.X[drawn]), self.labels[drawn], int(self.labels.max()) + 1)
+            self.learnt = seen, model
+        directions, model = self.learnt
+        shares: FloatArray = model.shares_of(directions.apply(X)).astype(X.dtype)
+        return shares
+
+
 def _directions(X: FloatArray, name: str) -> FloatArray:
-    """Rows of unit length whose subspaces through the origin are meant."""
-    rows = measured(np.asarray(X, dtype=np.float64))
-    if name == AFFINE:
-        return unit_rows(np.column_stack([on_one_scale(rows), np.ones(len(rows))]))
-    size = np.sqrt(np.mean(rows**2, axis=0))
-    return unit_rows(rows / np.where(size > 0, size, 1))
+    return Directions.learn(X, name).apply(X)
 
 
 def _votes(rows: FloatArray, n_clusters: int, seed: int, votes: int) -> list[IntArray]:
@@ -110,10 +157,15 @@ class Flats:
 
     def shares_of(self, rows: FloatArray) -> FloatArray:
         """n × K: how probable each component is, rows summing to 1."""
-        joint = self.log_joint(self.sizes(rows.astype(np.float64, copy=False)))
-        parts = np.exp(joint - joint.max(axis=0))
-        shares: FloatArray = (parts / parts.sum(axis=0)).T
+        shares = np.empty((len(rows), len(self.shares)))
+        for start, stop in self._blocks(rows):
+            joint = self.log_joint(self.sizes(rows[start:stop]))
+            parts = np.exp(joint - joint.max(axis=0))
+            shares[start:stop] = (parts / parts.sum(axis=0)).T
         return shares
+
+    def _blocks(self, rows: FloatArray) -> Iterator[tuple[int, int]]:
+        return row_blocks(len(rows), len(self.shares) * rows.shape[1])
 
     @classmethod
     def of(cls, shares: FloatArray, scatters: FloatArray, ridge: float) -> Flats:
@@ -136,7 +188,9 @@ class Flats:
 
     def labels(self, rows: FloatArray) -> IntArray:
         """The most probable component of each row."""
-        labels: IntArray = self.log_joint(self.sizes(rows)).argmax(axis=0).astype(np.int32)
+        labels = np.empty(len(rows), dtype=np.int32)
+        for start, stop in self._blocks(rows):
+            labels[start:stop] = self.log_joint(self.sizes(rows[start:stop])).argmax(axis=0)
         return labels
 
     def improved(self, rows: FloatArray, steps: int) -> tuple[Flats, float]:

@@ -231,7 +231,7 @@ def families_of(
         if name in (_NOT_OF_WORDS if words else (TOPICS,)) or name not in only:
             continue
         # A model knows no masks, as distances do not.
-        if name in FLATS and not (table and permitted(VIEWS["distance"])):
+        if name in FLATS and not (table and permitted(replace(VIEWS["distance"], center=False))):
             continue
         if name == _INSTEAD_OF_RIDGE and any(family.name == RIDGE for family in families):
             continue

@@ -116,8 +116,13 @@ def _found_again(X: FloatArray, name: str, low: int, high: int, seed: int) -> di
 def measured(X: FloatArray) -> FloatArray:
     """The features that are measured: a component would sit on each value of a feature that has two, and see no other.
     Where there are fewer than two such features, all of them."""
-    measured = np.array([len(np.unique(column)) > 2 for column in X.T])
-    return X[:, measured] if measured.sum() >= _LEAST_MEASURED else X
+    return X[:, measured_columns(X)]
+
+
+def measured_columns(X: FloatArray) -> IntArray:
+    """Their places."""
+    found = np.flatnonzero([len(np.unique(column)) > 2 for column in X.T])
+    return found if len(found) >= _LEAST_MEASURED else np.arange(X.shape[1])
 
 
 def _drawn(n_samples: int) -> int:
