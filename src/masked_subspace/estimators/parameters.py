@@ -203,7 +203,7 @@ certainty_ : ndarray of shape (n_samples,)
     0 to 1. With several members how far they agree on the sample, else how much nearer its own cluster is.
 structure_ : float
     0 to 1, how far the clusters are real: agreement × prediction strength, and up to 20 features × separation (whether
-    one cloud would be cut as cleanly). A low value warns.
+    one cloud would be cut as cleanly; of whole subspaces agreement counts from that of a cloud on). A low value warns.
 subspaces_ : list of Bunch
     One record a cluster, in the features of X: `mean` (d,), `basis` (dim × d, orthonormal rows), `dim`, `explained`
     (share of the squared distances from the mean that lies in the subspace), `size`. Computed when first asked for.
