@@ -135,8 +135,8 @@ def compare(draws: int, tables: Callable[[int], Iterator[Table]]) -> None:
     print(f"| all | {' | '.join(f'{100 * one:.1f}' for one in every)} | | |")
 
 
-def noise(draws: int) -> None:
-    rng = np.random.default_rng(0)
+def noise(draws: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
     warned: dict[str, list[bool]] = {}
     for _ in range(draws):
         n, d, k = (int(rng.choice(values)) for values in ([150, 300, 600], [2, 3, 4, 6, 10, 20, 50], [2, 3, 5, 8]))
@@ -156,6 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["tables", "random", "noise"])
     parser.add_argument("--draws", type=int)
+    parser.add_argument("--seed", type=int, default=0, help="of the draws of noise")
     options = parser.parse_args()
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
@@ -164,7 +165,7 @@ def main() -> None:
         elif options.what == "random":
             compare(options.draws or 40, random_tables)
         else:
-            noise(options.draws or 100)
+            noise(options.draws or 100, options.seed)
 
 
 if __name__ == "__main__":
