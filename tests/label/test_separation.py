@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
 from masked_subspace import RMSC
-from masked_subspace.label.separation import Clouds, inside_share, separation
+from masked_subspace.label.separation import Clouds, Inside, inside_share, separation
 
 
 def test_the_share_inside_is_0_by_chance_and_1_without_a_link_outside():
@@ -81,7 +81,8 @@ def test_excess_is_measured_from_the_cloud_with_the_most_links_inside():
     assert max(of_clouds) > min(of_clouds)
     expected = (inside_share(X, labels) - max(of_clouds)) / (1 - max(of_clouds))
     assert clouds.excess(labels) == pytest.approx(expected)
-    assert separation(X, labels, 5) == pytest.approx(np.clip((expected + 0.25) / 0.55, 0, 1))
+    half = clouds.excess_of_clearest(labels) / 2
+    assert separation(X, labels, 5) == pytest.approx(np.clip((max(expected, half) + 0.12) / 0.87, 0, 1))
 
 
 def test_clouds_are_cut_until_the_excess_is_known_to_be_below_what_is_asked_for():
@@ -106,17 +107,48 @@ def test_clouds_are_drawn_with_the_seed():
 
 
 def test_separation_runs_from_no_gap_to_a_clear_one():
-    """0 from an excess of −.25 down, 1 from .3 up, straight between; looked at where it is neither."""
+    """0 from an excess of −.12 down, 1 from .75 up, straight between; looked at where it is neither."""
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1], 60)
     between = 0
     for apart in (2.5, 2.8, 3.1, 3.4, 3.7):
         X = rng.normal(size=(120, 2)) + apart * np.repeat(np.eye(2), 60, axis=0)
-        excess = Clouds.like(X, 3).excess(labels)
+        clouds = Clouds.like(X, 3)
+        excess = max(clouds.excess(labels), clouds.excess_of_clearest(labels) / 2)
         found = separation(X, labels, 3)
-        assert found == pytest.approx(np.clip((excess + 0.25) / 0.55, 0, 1))
+        assert found == pytest.approx(np.clip((excess + 0.12) / 0.87, 0, 1))
         between += 0.02 < found < 0.98
     assert between >= 2
+
+
+def test_one_cluster_that_stands_apart_counts_where_the_others_touch():
+    rng = np.random.default_rng(0)
+    touching = rng.normal(size=(200, 3))
+    far = 0.5 * rng.normal(size=(30, 3)) + [6, 0, 0]
+    X, labels = np.vstack([touching, far]), np.full(230, 4)
+    labels[:200] = KMeans(4, n_init=5, random_state=0).fit_predict(touching)
+    alone = touching / touching.std(axis=0)
+    assert separation(alone, labels[:200]) < 0.3
+    X = X / X.std(axis=0)
+    clouds = Clouds.like(X)
+    assert clouds.excess_of_clearest(labels) == 1
+    assert clouds.excess(labels) < 0.5
+    assert separation(X, labels) == pytest.approx((0.5 + 0.12) / 0.87)
+
+
+def test_the_clearest_cluster_by_hand():
+    """Ten to the left keep all their nine and one link to the right, thirty to the right all of theirs."""
+    X = np.concatenate([np.arange(10) * 0.1, 50 + np.arange(30) * 0.1])[:, None]
+    labels = np.repeat([3, 1], [10, 30])
+    near = Clouds.like(X).near
+    for highest, expected in ((0.5, 1.0), (0.9, 1.0)):
+        clouds = Clouds(near, [None], 0, {2: [Inside(0.0, highest)]})
+        assert clouds.excess_of_clearest(labels) == pytest.approx(expected)
+    clouds = Clouds(near, [None], 0, {2: [Inside(0.0, 0.6)]})
+    swapped = labels.copy()
+    swapped[[0, 39]] = 1, 3
+    kept = [np.mean([np.mean(swapped[near[i]] == swapped[i]) for i in np.flatnonzero(swapped == k)]) for k in (1, 3)]
+    assert clouds.excess_of_clearest(swapped) == pytest.approx((max(kept) - 0.6) / 0.4)
 
 
 def test_the_last_cloud_counts_too_and_no_cloud_is_without_a_gap():
@@ -128,7 +160,7 @@ def test_the_last_cloud_counts_too_and_no_cloud_is_without_a_gap():
     assert 0.5 < inside < 0.95
     near = Clouds.like(X).near
     for found, highest in (([0.1, 0.2, 0.6], 0.6), ([0.6, 0.2, 0.1], 0.6), ([0.3, 0.7, 0.1], 0.7)):
-        clouds = Clouds(near, [None] * 3, 0, {2: list(found)})
+        clouds = Clouds(near, [None] * 3, 0, {2: [Inside(one, 0.0) for one in found]})
         assert clouds.excess(labels) == pytest.approx((inside - highest) / (1 - highest))
-    perfect = Clouds(near, [None], 0, {2: [1.0]})
+    perfect = Clouds(near, [None], 0, {2: [Inside(1.0, 1.0)]})
     assert perfect.excess(np.arange(24) % 2) == pytest.approx((inside_share(X, np.arange(24) % 2) - 1) / 1e-3)
