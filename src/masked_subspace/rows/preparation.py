@@ -46,6 +46,7 @@ class View:
     constant: float = 1.0  # the constant column's length, in mean rows
     whitening: float = 0.0
     ridge: float = 0.0  # μ in mean squared singular values
+    directions: int | None = None  # how many principal directions are kept, the leading ones
     low_rank: bool = False
     words: bool = False  # weights of words and their leading topics in place of all that (rows/words.py)
     by_distance: bool = False  # RMSC links a sample to its nearest here, in place of those that rebuild it
@@ -160,7 +161,7 @@ class Preparation:
         if view.lift:
             learnt = replace(learnt, constant=view.constant * _root_mean_square(learnt._shifted(X)))
         if view.turns:
-            learnt = replace(learnt, rotation=evening_rotation(learnt._rows(X), view, directions))
+            learnt = replace(learnt, rotation=evening_rotation(learnt._rows(X), view, directions or view.directions))
         return learnt
 
     def apply(self, X: FloatArray) -> FloatArray:
