@@ -2,11 +2,13 @@
 
     python benchmarks/accuracy/clouds.py tables [--draws 3]
     python benchmarks/accuracy/clouds.py random [--draws 40]
+    python benchmarks/accuracy/clouds.py hidden [--draws 60]
     python benchmarks/accuracy/clouds.py noise [--draws 100]
 
 `tables` prints accuracy (mean over draws) of RMSC, k-means as given and standardized, and a Gaussian mixture, with the
 ways that were taken and `structure_`. `random` does so for tables whose shape, number and nearness of clusters and kind
-of features are drawn. `noise` prints how often one cloud (normal, uniform, normal with other scales;
+of features are drawn, `hidden` for tables that are made from a few hidden numbers (hidden_tables.py), with 20 features
+and fewer apart from others. `noise` prints how often one cloud (normal, uniform, normal with other scales;
 150 to 600 samples, 2 to 50 features, K from 2 to 8) makes the fit warn.
 """
 
@@ -19,6 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from hidden_tables import hidden_tables
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs, make_circles, make_classification, make_moons
 from sklearn.mixture import GaussianMixture
@@ -109,6 +112,12 @@ def random_tables(seed: int) -> Iterator[Table]:
     yield str(shape), X, y
 
 
+def by_width(seed: int) -> Iterator[Table]:
+    """Hidden tables, named by how many features they have."""
+    for name, X, y in hidden_tables(seed):
+        yield f"{name}, {'up to 20' if X.shape[1] <= 20 else 'more than 20'} features", X, y
+
+
 def compare(draws: int, tables: Callable[[int], Iterator[Table]]) -> None:
     print("| table | RMSC | k-means | k-means, standardized | mixture | ways | structure_ |")
     print("|" + "---|" * 7)
@@ -154,7 +163,7 @@ def noise(draws: int, seed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["tables", "random", "noise"])
+    parser.add_argument("what", choices=["tables", "random", "hidden", "noise"])
     parser.add_argument("--draws", type=int)
     parser.add_argument("--seed", type=int, default=0, help="of the draws of noise")
     options = parser.parse_args()
@@ -164,6 +173,8 @@ def main() -> None:
             compare(options.draws or 3, tables)
         elif options.what == "random":
             compare(options.draws or 40, random_tables)
+        elif options.what == "hidden":
+            compare(options.draws or 60, by_width)
         else:
             noise(options.draws or 100, options.seed)
 

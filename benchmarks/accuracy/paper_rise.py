@@ -152,7 +152,7 @@ def accuracy(data: Trial, labels: Any) -> float:
 
 
 def search(options: argparse.Namespace) -> None:
-    global SOLVER  # noqa: PLW0603
+    global SOLVER
     SOLVER = options.solver
     path = Path(options.results)
     records = load_records(path)

@@ -34,8 +34,8 @@ from masked_subspace.label.separation import rows_of_one_scale, separation
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.centres import CENTRES
+from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.flats import FLATS, FlatsOfFit, beyond_clouds
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
 from masked_subspace.rounds.judge import OF_CLOUDS, RIDGE, gaps_of, strength_of, yardsticks

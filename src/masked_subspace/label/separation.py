@@ -28,8 +28,8 @@ _MEASURED = 1_000  # samples
 # From which excess clusters are taken to be clear where their number is asked for.
 CLEAR = 0.3
 # Between these an excess counts more and more. Of 168 clouds of 2 … 20 features 163 have .2 at most, the others .35; of
-# 62 tables whose clusters are found (iris, wine, clouds and random tables) 59 have more than .25 (docs/findings/judge.md,
-# "Trust").
+# 62 tables whose clusters are found (iris, wine, clouds and random tables) 59 have more than .25
+# (docs/findings/judge.md, "Trust").
 _NOTHING, _WHOLLY = -0.12, 0.75
 # What the clearest cluster alone is worth. Two classes of iris touch (.14), the third does not (.89).
 _OF_THE_CLEAREST = 0.5

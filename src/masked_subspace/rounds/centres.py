@@ -1,6 +1,6 @@
 """Votes of k-means: clusters as what lies about their centres, with every feature on one scale.
 
-Nothing is simpler, and on tables whose groups are neither subspaces nor apart it is often what can be found at all. Each
+Nothing is simpler, and on tables whose groups are neither subspaces nor apart it is often all that can be found. Each
 vote is fitted to a draw of the samples. Where centres are the wrong model draws disagree, or what they find predicts
 itself badly, and the judge takes another way.
 """

@@ -2,8 +2,9 @@
 
 Faces want their principal directions evened out, digits do not; pixel values are often better on a square-root scale;
 tables want their features on one scale and an affine model; motions want no centring and a constant column; clouds of
-points want their distances; subspaces that every direction tells apart want a ridge; sounds want a few directions evened
-out; word counts want weights that tell words apart. Which view suits the data is decided without labels (rounds/judge.py). A new view is one line here.
+points want their distances; subspaces that every direction tells apart want a ridge; sounds want a few directions
+evened out; word counts want weights that tell words apart. Which view suits the data is decided without labels
+(rounds/judge.py). A new view is one line here.
 """
 
 from __future__ import annotations
