@@ -65,7 +65,7 @@ def cells():
 def test_clouds_of_a_table_must_stand_apart(cells):
     X, model = cells
     taken = next(one for one in model.choices_ if one["taken"])
-    assert taken["way"] in ("near", "standardized", "centres", "mixture", "shared-mixture")
+    assert taken["way"] in ("near", "standardized", "mixture", "shared-mixture")
     seed = check_random_state(0).randint(2**31 - 1)
     strength = strength_of(yardsticks(X), model.labels_, 4, seed, gaps_of(X, seed))
     apart = separation(on_one_scale(X), model.labels_)
@@ -87,8 +87,6 @@ class Fitted:
         ("standardized", 20, True),
         ("mixture", 20, True),
         ("shared-mixture", 2, True),
-        ("centres", 2, True),
-        ("centres", 20, True),
         ("centres", 21, False),
         ("near", 21, False),
         ("plain", 3, True),

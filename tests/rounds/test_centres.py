@@ -104,14 +104,14 @@ def test_where_they_cannot_lead_no_strength_is_asked_for():
     assert asked is None or (asked["strength"] is None and not asked["taken"])
 
 
-@pytest.mark.parametrize(("features", "asked"), [(100, True), (101, False)])
-def test_more_than_a_hundred_features_are_not_seen_so(features, asked):
+@pytest.mark.parametrize(("features", "asked"), [(20, False), (21, True), (100, True), (101, False)])
+def test_tables_of_21_to_100_features_are_seen_so(features, asked):
     X = np.random.default_rng(0).normal(size=(60, features)) + np.repeat([[0], [3]], 30, axis=0)
     assert (record_of(fitted(X, 2), "centres") is not None) is asked
 
 
 def test_all_votes_are_asked_for_when_every_way_is_studied():
-    X, _ = touching_groups(n_features=6)
+    X, _ = touching_groups()
     from masked_subspace._common.progress import SilentEvents
     from masked_subspace.estimators.base import Task
 
@@ -120,5 +120,5 @@ def test_all_votes_are_asked_for_when_every_way_is_studied():
     way = ways["centres"]
     assert len(way.family.ballot.votes) == 6
     assert way.strength is not None
-    assert way.score == pytest.approx(way.agreement * way.strength / 1.25)
+    assert way.score == pytest.approx(way.agreement * (way.strength + way.evened_strength) / 2 / 1.25)
     assert judge._CENTRES == 1.25

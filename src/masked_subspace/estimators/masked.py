@@ -34,7 +34,6 @@ from masked_subspace.label.separation import rows_of_one_scale, separation
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.parallel.engine import limited_threads, thread_count
 from masked_subspace.represent.representer import MaskedRepresenter
-from masked_subspace.rounds.centres import CENTRES
 from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.flats import FLATS, FlatsOfFit, beyond_clouds
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
@@ -278,7 +277,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         X, way = fit.X, _way_taken(fit)
         if X is None or isinstance(X, SparseSamples) or X.shape[1] > FEATURES_OF_A_TABLE:
             return 1.0
-        if way not in ("near", "standardized", CENTRES, *MIXTURES) and not (
+        if way not in ("near", "standardized", *MIXTURES) and not (
             way in ("low-rank", "plain", RIDGE) and X.shape[1] < 2 * self.n_clusters_
         ):
             return 1.0

@@ -13,12 +13,19 @@ from masked_subspace._common.rows import content_order, on_one_scale
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.agreement import adjusted_rand_index
 from masked_subspace.label.kmeans import cluster_means, cluster_rows, squared_distances
+from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE
 
 CENTRES = "centres"
-# More features are those of images, spectra and genes, where no set we know is best seen so, and k-means takes long.
-FEATURES_OF_CENTRES = 100
+# Fewer features are those of a table that mixtures see, which find more there; more are those of images, spectra and
+# genes, where no set we know is best seen so, and k-means takes long.
+_FEWEST_FEATURES, _MOST_FEATURES = FEATURES_OF_A_TABLE + 1, 100
 _VOTES, _SHARE, _MOST_DRAWN = 6, 0.7, 5_000
 _STARTS = 5
+
+
+def suits_centres(X: FloatArray) -> bool:
+    """Whether X has so many features."""
+    return _FEWEST_FEATURES <= X.shape[1] <= _MOST_FEATURES
 
 
 def centre_votes(X: FloatArray, n_clusters: int, seed: int, *, least: float = -1.0) -> list[IntArray]:

@@ -30,7 +30,7 @@ from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.agreement import agreement, leading_rows, prediction_strength
 from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
-from masked_subspace.rounds.centres import CENTRES, FEATURES_OF_CENTRES, centre_votes
+from masked_subspace.rounds.centres import CENTRES, centre_votes, suits_centres
 from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, beyond_clouds, flat_votes, suits_flats
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
 from masked_subspace.rounds.recursion import Ballot, Ensemble, Recipe, consensus, together
@@ -117,9 +117,9 @@ _MIXTURE = 1.1
 # where they cost 10 to 30 points. So topics are taken unless others lead by a third (docs/findings/judge.md, "Word
 # counts").
 _TOPICS = 0.75
-# k-means of one draw finds what it finds of another whether it is there or not. On generated tables whose features are
-# noisy functions of a few hidden numbers 1 … 1.4 gain 0 … 3 points (docs/findings/judge.md, "Centres"); with less than
-# 1.25 it is taken on breast cancer, where it costs 2.
+# k-means of one draw finds what it finds of another whether it is there or not. On 73 generated tables 1 … 1.4 gain
+# alike, 1 to 2 points (docs/findings/judge.md, "Centres"); with less than 1.25 it is taken on breast cancer, where it
+# costs 2.
 _CENTRES = 1.25
 _HANDICAPS = {
     "whitened": _WHITENED, "near": _NEAR, **dict.fromkeys(MIXTURES, _MIXTURE), CENTRES: _CENTRES, TOPICS: _TOPICS
@@ -293,7 +293,7 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, ev
 
     for way in sorted(begun, key=_falling):
         ask(way)
-    for family in near if X.shape[1] <= FEATURES_OF_CENTRES else []:
+    for family in near if suits_centres(X) else []:
         # Asked last: two draws that agree less than would make it lead are all that is asked for.
         least = -1.0 if every else ways[0].score * _CENTRES
         ask(measured(*_voted(CENTRES, family, centre_votes(X, recipe.n_clusters, recipe.seed, least=least))))
