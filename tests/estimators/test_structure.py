@@ -148,3 +148,19 @@ def test_a_gap_counts_where_ways_were_judged(judged):
     gaps = gaps_of(ring) if judged else None
     assert found == pytest.approx(strength_of(yardsticks(ring), y, 2, gaps=gaps))
     assert (found > 0.5) == judged
+
+
+def test_motions_are_judged_along_the_directions_that_tell_them_apart():
+    """Three bodies that move nearly alike: as given, and on one scale, none of them predicts itself."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 60)
+    points = np.hstack([rng.normal(size=(180, 3)), np.ones((180, 1))])
+    motions = rng.normal(size=(4, 40)) + 0.05 * rng.normal(size=(3, 4, 40))
+    X = np.einsum("ij,ijk->ik", points, motions[y]) + 1e-4 * rng.normal(size=(180, 40))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = RMSC(3, random_state=0).fit(X)
+    assert next(one["way"] for one in model.choices_ if one["taken"]) == "low-rank"
+    assert adjusted_rand_index(model.labels_, y) > 0.9
+    assert strength_of(yardsticks(X), model.labels_, 3) < 0.3
+    assert model.structure_ > 0.5

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from masked_subspace._common.rows import content_order, drawn_by_content
+from masked_subspace._common.rows import content_order, drawn_by_content, unit_rows
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
@@ -257,6 +257,10 @@ class MaskedClusterer(SelfExpressiveClusterer):
             if fit.views_chosen:
                 gaps = gaps_of(some)
             strength = strength_of(yardsticks(some), labels[chosen], self.n_clusters_, gaps=gaps)
+            if way == "low-rank":
+                # Motions differ in directions that hold little of their energy: seen evened out, as they were cut.
+                own = unit_rows(fit.rows[chosen])
+                strength = max(strength, strength_of([own], labels[chosen], self.n_clusters_))
         structure = float(np.clip(agreed, 0, 1)) * strength * self._apart(fit)
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(
