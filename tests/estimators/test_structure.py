@@ -87,7 +87,6 @@ class Fitted:
         ("standardized", 20, True),
         ("mixture", 20, True),
         ("shared-mixture", 2, True),
-        ("centres", 21, False),
         ("near", 21, False),
         ("plain", 3, True),
         ("ridge", 7, True),

@@ -108,8 +108,6 @@ def test_a_gap_counts_where_no_subspace_predicts():
         ("near", 2, judge._NEAR),
         ("mixture", 2, judge._MIXTURE),
         ("shared-mixture", 2, judge._MIXTURE),
-        ("centres", 2, judge._CENTRES),
-        ("centres", 1, judge._CENTRES),
         ("linear-mixture", 1, 1.0),
         ("affine-mixture", 1, 1.0),
         ("topics", 1, judge._TOPICS),

@@ -62,8 +62,6 @@ def test_links_of_seven_clusters_change_at_40_90_and_500_samples_each():
         ("near", 1, 0.4 / 1.2),
         ("mixture", 2, 0.4 / 1.1),
         ("shared-mixture", 2, 0.4 / 1.1),
-        ("centres", 2, 0.4 / 1.25),
-        ("centres", 1, 0.4 / 1.25),
         ("topics", 1, 0.4 / 0.75),
     ],
 )

@@ -115,7 +115,7 @@ def test_draws_are_clustered_from_five_starts_and_hold_5000_samples_at_most(monk
         asked.append((len(rows), n_clusters, seed, n_init))
         return np.arange(len(rows)) % n_clusters
 
-    monkeypatch.setattr("masked_subspace.rounds.centres.cluster_rows", cluster)
+    monkeypatch.setattr("masked_subspace.rounds.topics.cluster_rows", cluster)
     rows = np.random.default_rng(0).normal(size=(8_000, 6))
     topic_votes(rows, 2, seed=7)
     assert asked == [(5_000, 2, 7, 5), (5_000, 2, 8, 5)] * 4

@@ -39,7 +39,6 @@ _MODULARITY = (
 _MODEL_WORDS = {
     "mixture": "the vote of Gaussian mixtures",
     "shared-mixture": "the vote of Gaussian mixtures of one shape",
-    "centres": "the vote of k-means on parts of the samples",
     "linear-mixture": "the vote of mixtures of linear subspaces",
     "affine-mixture": "the vote of mixtures of affine subspaces",
     "topics": "the vote along the topics of its words",

@@ -30,7 +30,6 @@ from masked_subspace._common.types import FloatArray, IntArray, Record
 from masked_subspace.label.agreement import agreement, leading_rows, prediction_strength
 from masked_subspace.label.labeler import MODULARITY_FROM, Cut, Evidence
 from masked_subspace.label.separation import Clouds
-from masked_subspace.rounds.centres import CENTRES, centre_votes, suits_centres
 from masked_subspace.rounds.flats import AFFINE, FLATS, LINEAR, beyond_clouds, flat_votes, suits_flats
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES, mixture_votes, suits_a_mixture, voting
 from masked_subspace.rounds.recursion import Ballot, Ensemble, Recipe, consensus, together
@@ -95,7 +94,7 @@ OF_CLOUDS = ("standardized", "near")
 # topics have .87.
 _NOT_OF_WORDS = (RIDGE, "whitened", "standardized", "near")
 # Families whose votes come from models of the rows and not from cuts of their graphs.
-MODELS = (*MIXTURES, *FLATS, CENTRES, TOPICS)
+MODELS = (*MIXTURES, *FLATS, TOPICS)
 _INSTEAD_OF_ROOT = "uncentered"
 # Where masks, prices or noise ask for Algorithm 1, directions are half evened out and codes are solved.
 _INSTEAD_OF_RIDGE = "whitened"
@@ -117,13 +116,7 @@ _MIXTURE = 1.1
 # where they cost 10 to 30 points. So topics are taken unless others lead by a third (docs/findings/judge.md, "Word
 # counts").
 _TOPICS = 0.75
-# k-means of one draw finds what it finds of another whether it is there or not. On 73 generated tables 1 … 1.4 gain
-# alike, 1 to 2 points (docs/findings/judge.md, "Centres"); with less than 1.25 it is taken on breast cancer, where it
-# costs 2.
-_CENTRES = 1.25
-_HANDICAPS = {
-    "whitened": _WHITENED, "near": _NEAR, **dict.fromkeys(MIXTURES, _MIXTURE), CENTRES: _CENTRES, TOPICS: _TOPICS
-}  # fmt: skip
+_HANDICAPS = {"whitened": _WHITENED, "near": _NEAR, **dict.fromkeys(MIXTURES, _MIXTURE), TOPICS: _TOPICS}
 # What the judge compares in each view: links and cuts that err differently.
 _JUDGED_CUT = Cut("modularity")
 _JUDGED_SPECTRAL, _JUDGED_FINER = Cut("spectral"), Cut("modularity", 1.5)
@@ -185,7 +178,7 @@ class Way:
     @property
     def score(self) -> float:
         # Models have one view, but votes that see it differently.
-        of_one_view = len(self.family.views) == 1 and self.family.name not in (*FLATS, CENTRES, TOPICS)
+        of_one_view = len(self.family.views) == 1 and self.family.name not in (*FLATS, TOPICS)
         handicap = _ONE_VIEW if of_one_view else _HANDICAPS.get(self.family.name, 1.0)
         foretold = 1.0 if self.strength is None else self.strength
         if self.evened_strength is not None:
@@ -281,22 +274,14 @@ def judged_ways(X: FloatArray, families: Sequence[Family], recipe: Recipe, *, ev
     )  # fmt: skip
     suited = [one for one in families if one.name not in FLATS or suits_flats(X, recipe.n_clusters)]
     begun = [measured(*_begin(family, X, recipe)) for family in suited]
-    near = [way.family for way in begun if way.family.name == "near"]
     if begun and begun[0].gaps is not None:  # a table
         mixtures = [name for name in MIXTURES if suits_a_mixture(X, recipe.n_clusters, name)]
+        near = [way.family for way in begun if way.family.name == "near"]
         begun += [measured(*_with_model(name, family, X)) for family in near for name in mixtures]
     ways: list[Way] = []
-
-    def ask(way: Way) -> None:
+    for way in sorted(begun, key=_falling):
         ways.append(_with_strength(way, recipe) if every or not ways or way.score > ways[0].score else way)
         ways.sort(key=_falling)
-
-    for way in sorted(begun, key=_falling):
-        ask(way)
-    for family in near if suits_centres(X) else []:
-        # Asked last: two draws that agree less than would make it lead are all that is asked for.
-        least = -1.0 if every else ways[0].score * _CENTRES
-        ask(measured(*_voted(CENTRES, family, centre_votes(X, recipe.n_clusters, recipe.seed, least=least))))
     return ways
 
 
@@ -370,8 +355,6 @@ def votes_of_model(name: str, X: FloatArray, rows: FloatArray, n_clusters: int, 
         from masked_subspace.rounds.topics import topic_votes
 
         return topic_votes(rows, n_clusters, seed)
-    if name == CENTRES:
-        return centre_votes(X, n_clusters, seed)
     return (flat_votes if name in FLATS else mixture_votes)(X, n_clusters, name, seed)
 
 
@@ -379,15 +362,10 @@ def _with_model(name: str, family: Family, X: FloatArray) -> tuple[Family, float
     """The samples as a family sees them, with the votes of a model, and how far they agree."""
     recipe = family.ensemble.recipe
     votes = votes_of_model(name, X, family.ensemble.looks[0].prepared.X, recipe.n_clusters, recipe.seed)
-    found, agreed = _voted(name, family, votes)
+    agreed = agreement(votes)
     if name in FLATS:
         agreed = beyond_clouds(agreed, X, recipe.n_clusters, name, recipe.seed)
-    return found, agreed
-
-
-def _voted(name: str, family: Family, votes: list[IntArray]) -> tuple[Family, float]:
-    """The samples as a family sees them, with these votes, and how far they agree."""
-    return Family(name, family.views, *voting(family.ensemble, family.ballot, votes)), agreement(votes)
+    return Family(name, family.views, *voting(family.ensemble, family.ballot, votes)), agreed
 
 
 def _middle(ballot: Ballot) -> list[int]:

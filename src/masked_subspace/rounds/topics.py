@@ -12,7 +12,7 @@ import numpy as np
 
 from masked_subspace._common.rows import content_order, unit_rows
 from masked_subspace._common.types import FloatArray, IntArray
-from masked_subspace.rounds.centres import labels_by_draw
+from masked_subspace.label.kmeans import cluster_means, cluster_rows, squared_distances
 
 # Topics beyond the number of clusters, once and twice that number (docs/findings/judge.md, "Word counts").
 _BEYOND = 3
@@ -33,5 +33,13 @@ def topic_votes(rows: FloatArray, n_clusters: int, seed: int) -> list[IntArray]:
             topics = unit_rows(rows[:, :count] / np.maximum(size[:count], np.finfo(rows.dtype).tiny) ** power)
             for number in range(_DRAWS):
                 drawn = order[rng.choice(len(rows), drawn_size, replace=False)]
-                votes.append(labels_by_draw(topics, drawn, n_clusters, seed + number, _STARTS))
+                votes.append(_labels_by_draw(topics, drawn, n_clusters, seed + number))
     return votes
+
+
+def _labels_by_draw(topics: FloatArray, drawn: IntArray, n_clusters: int, seed: int) -> IntArray:
+    """The nearest of the centres that k-means finds among the drawn samples."""
+    some = topics[drawn]
+    centres = cluster_means(some, cluster_rows(some, n_clusters, seed, _STARTS), n_clusters)
+    labels: IntArray = squared_distances(topics, centres).argmin(axis=1).astype(np.int32)
+    return labels
