@@ -5,6 +5,7 @@ import pytest
 
 from masked_subspace._common.progress import SilentEvents
 from masked_subspace._common.rows import unit_rows
+from masked_subspace.label.agreement import prediction_strength
 from masked_subspace.label.labeler import Evidence
 from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.metrics import adjusted_rand_index
@@ -195,3 +196,34 @@ def test_the_gap_of_a_single_number_is_the_clearer_of_both_lifts(number):
     assert found == {number: pytest.approx(max(both))}
     assert both[0] != both[1]
     assert low_rank._gaps_of_samples(X, number + 1, number, 0, only_if_low=False) == {}
+
+
+def two_planes(noise):
+    """Unit rows along the two directions of one of two planes, some of them turned into the other plane."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    directions = np.zeros((200, 4))
+    directions[:100, :2], directions[100:, 2:] = rng.normal(size=(2, 100, 2))
+    return directions + noise * rng.normal(size=(200, 4)), y
+
+
+def test_strength_along_the_directions_is_that_of_their_unit_rows():
+    directions, y = two_planes(0.4)
+    rows = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    found = low_rank.own_strength(directions * np.linspace(1, 9, 200)[:, None], y, 2)
+    assert found == pytest.approx(prediction_strength(rows, y, 2))
+    assert 0.1 < found < 0.9
+
+
+def test_a_gap_is_sure_if_it_is_large_or_its_clusters_foretell_each_other():
+    clear, y = two_planes(0.01)
+    blurred, _ = two_planes(0.4)
+    assert low_rank.is_sure(1.8, clear, y, 2)
+    assert low_rank.is_sure(2.5, blurred, y, 2)
+    assert not low_rank.is_sure(2.49, blurred, y, 2)
+
+
+def test_strength_as_large_as_asked_for_is_sure(monkeypatch):
+    for strength, sure in ((0.9, True), (0.899, False)):
+        monkeypatch.setattr(low_rank, "own_strength", lambda *_, found=strength: found)
+        assert low_rank.is_sure(2.0, np.eye(4), np.zeros(4, int), 2) is sure

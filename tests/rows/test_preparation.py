@@ -142,3 +142,18 @@ def test_a_row_that_leaves_the_mean_by_more_than_rounding_has_a_direction(share,
     learnt = Preparation.learn(np.vstack([half, 2 * mean - half]), VIEWS["plain"])
     assert learnt.floor == pytest.approx(2 * 2**-52 * np.linalg.norm(mean))
     assert np.linalg.norm(learnt.apply(near[None])) == pytest.approx(1.0 if kept else 0.0)
+
+
+def test_the_leading_view_keeps_thirty_directions_and_evens_them_out():
+    X = np.random.default_rng(0).normal(size=(200, 50)) * np.linspace(9, 1, 50)
+    learnt = Preparation.learn(X, VIEWS["leading"])
+    rows = learnt.apply(X)
+    assert rows.shape == (200, 30)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1)
+    centred = X - X.mean(axis=0)
+    centred /= np.linalg.norm(centred, axis=1, keepdims=True)
+    U = np.linalg.svd(centred, full_matrices=False)[0][:, :30]
+    U /= np.linalg.norm(U, axis=1, keepdims=True)
+    np.testing.assert_allclose(rows @ rows.T, U @ U.T, atol=1e-9)
+    few = Preparation.learn(X, VIEWS["leading"], directions=7).apply(X)
+    np.testing.assert_allclose(few.shape, (200, 7))

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from masked_subspace._common.rows import content_order, drawn_by_content, unit_rows
+from masked_subspace._common.rows import content_order, drawn_by_content
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, MaskLike, MatrixLike
 from masked_subspace._common.validation import check_n_features
@@ -38,6 +38,7 @@ from masked_subspace.rounds.defaults import DOUBTFUL_STRUCTURE
 from masked_subspace.rounds.flats import FLATS, FlatsOfFit, beyond_clouds
 from masked_subspace.rounds.graphs import check_graph, evidence_of, number_of_graph, outcome_of_cuts
 from masked_subspace.rounds.judge import OF_CLOUDS, RIDGE, gaps_of, strength_of, yardsticks
+from masked_subspace.rounds.low_rank import own_strength
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, MIXTURES
 from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
@@ -258,9 +259,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
                 gaps = gaps_of(some)
             strength = strength_of(yardsticks(some), labels[chosen], self.n_clusters_, gaps=gaps)
             if way == "low-rank":
-                # Motions differ in directions that hold little of their energy: seen evened out, as they were cut.
-                own = unit_rows(fit.rows[chosen])
-                strength = max(strength, strength_of([own], labels[chosen], self.n_clusters_))
+                strength = max(strength, own_strength(fit.rows, labels, self.n_clusters_))
         structure = float(np.clip(agreed, 0, 1)) * strength * self._apart(fit)
         if structure < DOUBTFUL_STRUCTURE:
             warnings.warn(

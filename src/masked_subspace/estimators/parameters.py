@@ -86,9 +86,9 @@ PARAMETERS: dict[str, Parameter] = {
         'How rows are prepared. "plain" centres them; "root" takes square roots first; "whitened" weakens strong '
         'directions, a number by that power; "standardized" puts features on one scale; "lifted" and "homogeneous" add '
         'a constant column; "uncentered…" and "homogeneous…" keep the mean; "…ridge" evens directions out as least '
-        'squares do; "distance…" links the nearest; "topics" is for word counts; "low-rank" is a closed form, for '
-        'motions. With several members "auto" lets the judge choose among families of views and says in `choices_` '
-        'what it found; with one it is "plain".',
+        'squares do; "leading" evens out the first thirty and leaves the others out; "distance…" links the nearest; '
+        '"topics" is for word counts; "low-rank" is a closed form, for motions. With several members "auto" lets the '
+        'judge choose among families of views and says in `choices_` what it found; with one it is "plain".',
     ),
     "affine": Parameter(
         ["boolean"],

@@ -41,7 +41,7 @@ from masked_subspace.rounds.defaults import (
 )
 from masked_subspace.rounds.flats import FLATS
 from masked_subspace.rounds.judge import FAMILIES, MODELS, Way, families_of, family_of, judged_ways, votes_of_model
-from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, number_of_low_rank
+from masked_subspace.rounds.low_rank import CLEAR_GAP, ClosedForm, Rank, clearest_cuts, is_sure, number_of_low_rank
 from masked_subspace.rounds.mixtures import FEATURES_OF_A_TABLE, number_of_mixtures, voting
 from masked_subspace.rounds.open_number import Seen, has_few_features, number_of_views
 from masked_subspace.rounds.recursion import Ensemble, OneMember, Recipe, RoundsResult, run_rounds
@@ -242,7 +242,9 @@ class RMSC(MaskedClusterer):
         if ranks is not None and ranks[1][0].gap >= CLEAR_GAP:
             closed = self._closed_form(task, ranks)
             # In a table with fewer features than K planes have directions the gap may be that of clouds.
-            if task.X.shape[1] >= min(FEATURES_OF_A_TABLE + 1, 2 * self.n_clusters_):
+            of_subspaces = task.X.shape[1] >= min(FEATURES_OF_A_TABLE + 1, 2 * self.n_clusters_)
+            labels = closed.rounds.last.labeling.labels
+            if of_subspaces and is_sure(ranks[1][0].gap, closed.rows, labels, self.n_clusters_):
                 return closed
         ways = self._judge(task, seen)
         taken = ways[0]

@@ -146,6 +146,7 @@ class Preparation:
     @classmethod
     def learn(cls, X: FloatArray, view: View, *, normalize: bool = True, directions: int | None = None) -> Preparation:
         """`directions` bounds how many principal directions a whitened view keeps."""
+        directions = directions or view.directions
         if view.words:
             from masked_subspace.rows.words import learn_topics
 
@@ -166,7 +167,7 @@ class Preparation:
         if view.lift:
             learnt = replace(learnt, constant=view.constant * _root_mean_square(learnt._shifted(X)))
         if view.turns:
-            learnt = replace(learnt, rotation=evening_rotation(learnt._rows(X), view, directions or view.directions))
+            learnt = replace(learnt, rotation=evening_rotation(learnt._rows(X), view, directions))
         return learnt
 
     def apply(self, X: FloatArray) -> FloatArray:
