@@ -25,7 +25,7 @@ from masked_subspace.inputs.limits import ARRAY_BYTES
 from masked_subspace.inputs.text import counted
 from masked_subspace.registry import resolve
 from masked_subspace.report import ReportContent, render, run_from_estimator
-from masked_subspace.report.archive import save_run
+from masked_subspace.report.archive import refuse_to_replace, save_run
 from masked_subspace.report.next_steps import as_options
 from masked_subspace.report.scoring import COUNTED, scores
 from masked_subspace.report.verdict import verdict
@@ -72,6 +72,7 @@ def run(options: Namespace) -> int:
         raise CommandError(f"--method {options.method} takes no known pairs (--pairs)")
     X, more = accepted_by(estimator, samples.X, _limit(options) or ARRAY_BYTES)
     folder = ensure_folder(options.out or Path(f"{_stem(options.file)}-clusters"))
+    refuse_to_replace(folder)
     for fault in samples.faults:
         complain(fault)
     notes = (*samples.notes, *_unlike_scales(samples, estimator), *more)
