@@ -92,15 +92,20 @@ def _doubt(path: Path, seals: Sequence[Path]) -> str:
     except OSError as error:
         return f"that cannot be read ({error.strerror})"
     if path.name == SEAL:
-        return "" if _result_or_none(path) else "that no run wrote"
-    vouching = [result for result in map(_result_or_none, seals) if result]
+        return "" if _sealed_file(path) else "that no run wrote"
+    vouching = [result for result in map(_sealed_file, seals) if result]
     named = [result["checksums"][path.name] for result in vouching if path.name in result["checksums"]]
     if said in named or (path.name == PAGE and vouching and is_page(path)):  # `report` makes a page again
         return ""
     return "that was changed after a run wrote it" if named else "that no run wrote"
 
 
-def _result_or_none(path: Path) -> Record | None:
+def sealed_result(folder: Path) -> Record | None:
+    """What the run in a folder says of itself, without a look at its other files; None if there is no run."""
+    return _sealed_file(folder / SEAL)
+
+
+def _sealed_file(path: Path) -> Record | None:
     try:
         result = None if path.is_symlink() or not path.is_file() else _unsealed(path)
     except (OSError, ValueError, RecursionError):
