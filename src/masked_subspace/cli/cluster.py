@@ -74,7 +74,7 @@ def run(options: Namespace) -> int:
     folder = folder_for(options, samples)
     for fault in samples.faults:
         complain(fault)
-    notes = (*samples.notes, *_unlike_scales(samples, estimator), *more)
+    notes = (*samples.notes, *((pairs.note,) if pairs else ()), *_unlike_scales(samples, estimator), *more)
     for note in notes:
         say(options, note)
     notes = (*samples.faults, *notes)
