@@ -63,8 +63,8 @@ NUMBERED = Samples(np.zeros((4, 2)), names=("1", "2", "3", "4"))
 def test_names_in_some_lines_and_rows_in_others_are_refused(tmp_path, text):
     path = tmp_path / "pairs.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"'\w' \(line \d\) is a sample's name and '0' \(line \d\) is none, only a row; "
-                       r"give names in all lines, or rows in all lines$"):  # fmt: skip
+    said = r"is a sample's name and '0' \(line \d\) is none, only a row; give names in all lines, or rows in all lines$"
+    with pytest.raises(InputError, match=rf"'\w' \(line \d\) {said}"):
         read_pairs(path, Samples(np.zeros((3, 2)), names=("a", "b", "c")))
 
 

@@ -191,8 +191,8 @@ def _called(lines: Sequence[tuple[int, list[str]]], rows: _Rows, shown: str) -> 
                 row = row or (number, text)
     if name and row:
         raise InputError(
-            f"{shown}: {clean_text(name[1])[:40]!r} (line {name[0]}) is a sample's name and {row[1]!r} (line {row[0]}) is "
-            "none, only a row; give names in all lines, or rows in all lines"
+            f"{shown}: {clean_text(name[1])[:40]!r} (line {name[0]}) is a sample's name and {row[1]!r} (line {row[0]}) "
+            "is none, only a row; give names in all lines, or rows in all lines"
             + (" and leave the column of names out (--drop)" if every_name_a_row else "")
         )
     return ("name", every_name_a_row) if name else ("row", False)
