@@ -171,7 +171,7 @@ def _read_sealed(folder: Path) -> tuple[Record, dict[str, bytes]]:
             names = [name for name in result["checksums"] if name != PAGE]  # a page may be made again
             if not set(names) >= {"labels.csv", "affinity.npz", "details.npz"} or not set(names) <= set(FILES):
                 raise ValueError(f"{SEAL} does not name the files of a run")
-            files = {name: (folder / name).read_bytes() for name in names}
+            files = {name: _plain_file(folder / name).read_bytes() for name in names}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise IncompleteRunError(f"{folder} is not a complete run of `masked-subspace cluster`: {reason}") from error
@@ -184,8 +184,14 @@ def _read_sealed(folder: Path) -> tuple[Record, dict[str, bytes]]:
     return result, files
 
 
+def _plain_file(path: Path) -> Path:
+    if path.exists() and not path.is_file():  # a pipe would wait for ever
+        raise ValueError(f"{path.name} is no plain file")
+    return path
+
+
 def _unsealed(path: Path) -> Record:
-    if path.stat().st_size > _LARGEST_JSON:
+    if _plain_file(path).stat().st_size > _LARGEST_JSON:
         raise ValueError(f"{SEAL} is larger than any run makes it")
     result = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(result, dict) or "seal" not in result:
