@@ -92,7 +92,7 @@ def test_a_number_that_has_no_meaning_with_the_mark_asked_for_is_refused(tmp_pat
     """1,32 used to be 132 with points, and 1.32 with commas."""
     path = tmp_path / "a.csv"
     sign = "€ " if "€" in cell else ""
-    path.write_text(f"x;y\n{sign}1;2\n{cell};3\n{sign}7;5\n", encoding="utf-8")
+    path.write_text(f"x;z\n{sign}1;2\n{cell};3\n{sign}7;5\n", encoding="utf-8")
     with pytest.raises(InputError, match=rf"row 1 has .* in column 'x', which is no number with --decimal \{mark}; wi"):
         read_samples(path, decimal=mark)
     assert read_samples(path, decimal=mark, drop=("x",)).n_samples == 3
