@@ -1,9 +1,12 @@
 """Several files that appear in a folder together: all of a new set, or the old set, never a mixture.
 
 The new files are written aside, in a folder inside the target (the same file system, so moving them is a rename). Only
-when all are there is the target touched: its seal (the one file that says "complete") is removed, the new files are
+when all are there is the target touched: its seal (the one file that says "complete") is taken out, the new files are
 moved in, files of the set that the new one lacks are removed, and the new seal is moved in last. Whoever is killed in
 between leaves a folder without a seal, which nobody reads. One process at a time does this in a folder.
+
+Nothing that this program did not write is replaced or removed: whoever calls says what it wrote, by the seals there
+are. The old seal waits aside while files are moved, so that also a killed process leaves proof of whose files these are.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from masked_subspace._common.files import FileError, ensure_folder
@@ -100,10 +103,11 @@ def _move(aside: Path, folder: Path, seal: str, known: Collection[str]) -> None:
 def _remove_abandoned(folder: Path, known: Collection[str]) -> None:
     """What killed processes left; a folder that a living process writes into is locked by it."""
     for path in folder.glob(f"{_ASIDE}*"):
-        if path.is_dir() and not path.is_symlink() and all(_is_ours(one.name, known) for one in path.iterdir()):
-            with folder_lock(path, 0.0) as ours:
-                if ours:
-                    shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):  # its owner may be removing it just now
+            if path.is_dir() and not path.is_symlink() and all(_is_ours(one.name, known) for one in path.iterdir()):
+                with folder_lock(path, 0.0) as ours:
+                    if ours:
+                        shutil.rmtree(path, ignore_errors=True)
 
 
 def _is_ours(name: str, known: Collection[str]) -> bool:
