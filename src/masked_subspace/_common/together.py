@@ -6,7 +6,7 @@ moved in, files of the set that the new one lacks are removed, and the new seal 
 between leaves a folder without a seal, which nobody reads. One process at a time does this in a folder.
 
 Nothing that this program did not write is replaced or removed: whoever calls says what it wrote, by the seals there
-are. The old seal waits aside while files are moved, so that also a killed process leaves proof of whose files these are.
+are. The old seal waits aside while files are moved, so that a killed process leaves proof of whose files these are.
 """
 
 from __future__ import annotations
