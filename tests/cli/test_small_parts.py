@@ -17,11 +17,12 @@ from sklearn.cluster import KMeans
 from masked_subspace._common.files import FileError
 from masked_subspace.baselines import NeighborGraph
 from masked_subspace.cli import fitting, main, reproduce
-from masked_subspace.cli.cluster import _content, _Job, _limit, _reading, _result, _stem, _tell, _unlike_scales
+from masked_subspace.cli.cluster import _content, _Job, _limit, _reading, _result, _tell, _unlike_scales
 from masked_subspace.cli.command import _CtrlC
 from masked_subspace.cli.data import _row
 from masked_subspace.cli.exits import CommandError, Exit, exit_for
 from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures
+from masked_subspace.cli.folders import _stem
 from masked_subspace.cli.parser import build_parser
 from masked_subspace.cli.report import _shared
 from masked_subspace.datasets import DatasetStatus, DownloadError

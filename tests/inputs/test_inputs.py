@@ -234,11 +234,15 @@ NAMED = Samples(X, names=("a", "b", "c", "d", "e", "f"))
 
 
 def test_pairs_by_name_and_by_row(tmp_path):
-    path = write(tmp_path / "p.csv", "first,second,kind\na,b,must\n0,5,cannot\nc,d,-1\n")
-    pairs = read_pairs(path, NAMED)
-    assert pairs.must_link.tolist() == [[0, 1]]
-    assert pairs.cannot_link.tolist() == [[0, 5], [2, 3]]
-    assert set(pairs.fit_arguments()) == {"must_link", "cannot_link"}
+    by_name = "first,second,kind\na,b,must\na,f,cannot\nc,d,-1\n"
+    by_row = "first,second,kind\n0,1,must\n0,5,cannot\n2,3,-1\n"
+    for text, by in ((by_name, "name"), (by_row, "row")):
+        pairs = read_pairs(write(tmp_path / "p.csv", text), NAMED)
+        assert pairs.must_link.tolist() == [[0, 1]]
+        assert pairs.cannot_link.tolist() == [[0, 5], [2, 3]]
+        assert set(pairs.fit_arguments()) == {"must_link", "cannot_link"}
+        assert pairs.by == by
+        assert pairs.note.startswith(f"pairs are by {by}")
 
 
 @pytest.mark.parametrize(

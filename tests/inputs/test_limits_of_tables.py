@@ -20,8 +20,12 @@ def test_a_column_that_counts_the_rows_is_no_measurement_from_twenty_rows_on(tmp
     assert found.X.shape == (n_rows, 2 if numbered else 3)
     # The same of whole numbers that all differ without counting.
     columns[0] = [7 * one + one % 3 for one in range(n_rows)]
-    found = read_samples(table(tmp_path / "b.csv", columns, ["a", "b", "c"]))
+    found = read_samples(table(tmp_path / "b.csv", columns, ["code", "b", "c"]))
     assert found.X.shape == (n_rows, 2 if numbered else 3)
+    # Called like nothing that is counted they may be prices.
+    found = read_samples(table(tmp_path / "c.csv", columns, ["a", "b", "c"]))
+    assert found.X.shape == (n_rows, 3)
+    assert any(note.startswith("a: whole numbers that all differ") for note in found.notes) == numbered
 
 
 @pytest.mark.parametrize(("n_digits", "numbered"), [(39, True), (40, False)])

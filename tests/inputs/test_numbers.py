@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from masked_subspace.inputs import InputError, read_samples
 from masked_subspace.inputs.numbers import COMMA, MISSING, POINT, is_grouped_by_points, kind, number
 
 
@@ -80,3 +81,20 @@ def test_points_between_thousands():
     assert is_grouped_by_points("1.234")
     assert not is_grouped_by_points("1.23")
     assert not is_grouped_by_points("1234.567")
+
+
+OTHERWISE = [(".", "1,32"), (".", "1.234.567"), (".", "1.234,5"), (".", ",5"), (",", "1.32"), (",", "1,234.5"),
+             (",", "1,234,567"), (",", "€ 1.5")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mark", "cell"), OTHERWISE)
+def test_a_number_that_has_no_meaning_with_the_mark_asked_for_is_refused(tmp_path, mark, cell):
+    """1,32 used to be 132 with points, and 1.32 with commas."""
+    path = tmp_path / "a.csv"
+    sign = "€ " if "€" in cell else ""
+    path.write_text(f"x;z\n{sign}1;2\n{cell};3\n{sign}7;5\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"row 1 has .* in column 'x', which is no number with --decimal \{mark}; wi"):
+        read_samples(path, decimal=mark)
+    assert read_samples(path, decimal=mark, drop=("x",)).n_samples == 3
+    (hint,) = [note for note in read_samples(path).notes if note.startswith("x: ")] or [""]
+    assert "--decimal" not in hint  # there is no other way to read it

@@ -54,3 +54,29 @@ def test_lines_that_contradict_each_other_are_both_named(tmp_path):
     path.write_text("0,1,must\n\n1,0,cannot\n")
     with pytest.raises(InputError, match="lines 1 and 3 say opposite things"):
         read_pairs(path, Samples(np.zeros((3, 2))))
+
+
+NUMBERED = Samples(np.zeros((4, 2)), names=("1", "2", "3", "4"))
+
+
+@pytest.mark.parametrize("text", ["a,b,must\n0,2,must\n", "0,b,must\n", "0,1,cannot\n1,2,must\nc,a,must\n"])
+def test_names_in_some_lines_and_rows_in_others_are_refused(tmp_path, text):
+    path = tmp_path / "pairs.csv"
+    path.write_text(text)
+    said = r"is a sample's name and '0' \(line \d\) is none, only a row; give names in all lines, or rows in all lines$"
+    with pytest.raises(InputError, match=rf"'\w' \(line \d\) {said}"):
+        read_pairs(path, Samples(np.zeros((3, 2)), names=("a", "b", "c")))
+
+
+def test_names_that_look_like_numbers_are_names_in_all_lines_or_an_error(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("1,2,must\n2,3,cannot\n")
+    found = read_pairs(path, NUMBERED)
+    assert (found.must_link.tolist(), found.cannot_link.tolist()) == ([[0, 1]], [[1, 2]])
+    assert found.note == "pairs are by name: their numbers are rows, too, which are not meant"
+    path.write_text("1,2,must\n0,2,must\n")  # 0 is a row only: it used to be row 0, and 1 the sample called 1
+    with pytest.raises(InputError, match=r"rows in all lines and leave the column of names out \(--drop\)"):
+        read_pairs(path, NUMBERED)
+    path.write_text("2,4,must\n")
+    assert read_pairs(path, NUMBERED).also_rows is False  # there is no row 4
+    assert read_pairs(path, Samples(np.zeros((5, 2)))).note == "pairs are by row, from 0"

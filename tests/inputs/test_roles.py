@@ -29,13 +29,46 @@ def test_a_column_that_numbers_rows_is_no_measurement_from_twenty_rows_on():
         assert found == [role, "feature", "feature"]
 
 
-def test_whole_numbers_that_all_differ_are_an_id_if_one_column_alone_has_them():
+def test_whole_numbers_that_all_differ_are_an_id_if_they_are_called_like_one():
     distinct = {"distinct": True, "whole": True, "span": 900}
     assert roles([measured("code", **distinct), measured("x")])[0] == ["name", "feature"]
     assert roles([measured("a", **distinct), measured("b", **distinct), measured("x")])[0] == ["feature"] * 3
     assert roles([measured("code", **distinct)])[0] == ["feature"]  # nothing else would be left
     assert roles([measured("id", whole=True), measured("code", **distinct)])[0] == ["ignored", "feature"]
     assert roles([measured("code", **distinct), measured("x")], n_rows=19)[0] == ["feature", "feature"]
+
+
+COUNTED = [
+    "customer",
+    "Customer Number",
+    "serial_number",
+    "Matrikelnummer",
+    "ISBN",
+    "id_of_case",
+    "Patient #",
+    "itemCode",
+]
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_names_of_things_that_are_counted(name):
+    column = measured(name, distinct=True, whole=True, span=90_000)
+    found, said = roles([column, measured("x")])
+    assert found == ["name", "feature"]
+    assert notes_on(said.columns)[1] == (
+        f"column {name!r} is taken as the samples' names; an id by its name: whole numbers, all different; "
+        "--features takes it as a measurement"
+    )
+
+
+@pytest.mark.parametrize("name", ["price in cents", "population", "weight_g", "income", "a", "codeine", "Zeit", ""])
+def test_a_measurement_in_whole_numbers_that_all_differ_is_a_feature_and_it_is_said(name):
+    column = measured(name, distinct=True, whole=True, span=90_000)
+    found, said = roles([measured("x"), column])
+    assert found == ["feature", "feature"]
+    assert "whole numbers that all differ are taken as a measurement; --drop leaves out" in notes_on(said.columns)[1]
+    assert roles([measured("x"), column], features=(name,))[1].columns[1].why == ""
+    assert roles([measured("x"), column], 19)[1].columns[1].why == ""
 
 
 @pytest.mark.parametrize("name", ["id", "sample_id", "sampleId", "Row", "key", "Unnamed: 0", "UUID"])

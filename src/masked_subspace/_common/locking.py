@@ -77,7 +77,7 @@ else:
     @contextmanager
     def folder_lock(folder: Path, patience: float) -> Iterator[bool]:
         """Hold a folder itself, so that no lock file stays beside a person's files; False if somebody else does."""
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)  # a pipe of that name would wait for ever
         try:
             _wait(descriptor, folder, patience)
         except TimeoutError:

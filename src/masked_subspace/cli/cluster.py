@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse import issparse
 
-from masked_subspace._common.files import ensure_folder
 from masked_subspace._common.provenance import provenance
 from masked_subspace._common.types import Matrix, Record
 from masked_subspace.cli.exits import CommandError, Exit
 from masked_subspace.cli.fitting import TimedFit, accepted_by, as_pictures, estimator_for, fit
+from masked_subspace.cli.folders import folder_for, place_of
 from masked_subspace.cli.printing import complain, say, say_json
 from masked_subspace.experiments.render import aligned
 from masked_subspace.inputs import GivenPairs, ReadOptions, Samples, clean_text, read_pairs, read_samples
@@ -71,10 +71,10 @@ def run(options: Namespace) -> int:
     if pairs and not _takes_pairs(estimator):
         raise CommandError(f"--method {options.method} takes no known pairs (--pairs)")
     X, more = accepted_by(estimator, samples.X, _limit(options) or ARRAY_BYTES)
-    folder = ensure_folder(options.out or Path(f"{_stem(options.file)}-clusters"))
+    folder = folder_for(options, samples)
     for fault in samples.faults:
         complain(fault)
-    notes = (*samples.notes, *_unlike_scales(samples, estimator), *more)
+    notes = (*samples.notes, *((pairs.note,) if pairs else ()), *_unlike_scales(samples, estimator), *more)
     for note in notes:
         say(options, note)
     notes = (*samples.faults, *notes)
@@ -104,13 +104,6 @@ def _unlike_scales(samples: Samples, estimator: BaseEstimator) -> tuple[str, ...
     shown = [f"{names[index]!r} {spread[index]:.3g}" for index in (most, least)]
     return (f"features vary on unlike scales (standard deviations: {', '.join(shown)}), so few of them decide; "
             "--scale standard lets all count alike",)  # fmt: skip
-
-
-def _stem(file: Path) -> str:
-    if str(file) == "-":
-        return "input"
-    name = file.resolve().name
-    return name.removesuffix(".gz").rpartition(".")[0] or name
 
 
 def _limit(options: Namespace) -> int | None:
@@ -179,6 +172,7 @@ def _result(job: _Job, content: ReportContent) -> Record:
         "subtitle": content.subtitle,
         "input": {
             "path": clean_text(str(options.file)),
+            "place": place_of(options.file),
             "samples": samples.n_samples,
             "features": int(samples.X.shape[1]),
             "fingerprints": dict(samples.fingerprints),

@@ -20,6 +20,7 @@ from masked_subspace.experiments.render import aligned
 from masked_subspace.parallel.engine import limited_threads
 from masked_subspace.registry import make_estimator, resolve
 from masked_subspace.report import ReportContent, Run, Table, run_from_estimator, write_report
+from masked_subspace.report.page import refuse_foreign_page
 from masked_subspace.report.scoring import COUNTED, scores
 
 _SHOWN = ("ssc", "bmsc", "gmsc", "rmsc")
@@ -30,6 +31,7 @@ def run(options: Namespace) -> int:
     for name in options.method:  # a wrong name is said before anything is fitted
         resolve(name)
     folder = ensure_folder(options.out)
+    refuse_foreign_page(folder / "report.html")
     digits = _digits(options)
     X, target = digits.data, digits.target
     n_clusters = len(np.unique(target))

@@ -13,6 +13,7 @@ from masked_subspace.cli.stored_runs import StoredRun, load_alike
 from masked_subspace.inputs import clean_text
 from masked_subspace.report import ReportContent, comparison_table, write_report
 from masked_subspace.report.comparing import agreement_table
+from masked_subspace.report.page import refuse_foreign_page
 
 
 def run(options: Namespace) -> int:
@@ -20,6 +21,7 @@ def run(options: Namespace) -> int:
     from masked_subspace.experiments.results import DATABASE
 
     out = options.out or options.runs[0] / "report.html"
+    refuse_foreign_page(out)
     if len(options.runs) == 1 and (options.runs[0] / DATABASE).exists():
         from masked_subspace.experiments.publish import report_content
 

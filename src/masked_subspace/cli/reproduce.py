@@ -10,7 +10,7 @@ from masked_subspace._common.types import Record
 from masked_subspace.cli.exits import Exit
 from masked_subspace.cli.fitting import wants_progress
 from masked_subspace.cli.printing import say, say_json
-from masked_subspace.experiments.publish import Published, Request, publish, without_missing
+from masked_subspace.experiments.publish import Published, Request, publish, refuse_foreign, without_missing
 from masked_subspace.experiments.render import terminal
 from masked_subspace.experiments.results import DATABASE, Results
 from masked_subspace.experiments.runner import RunOptions, run_cells
@@ -32,6 +32,7 @@ def run(options: Namespace) -> int:
     )
     if request.part != "figures":
         request.cells()  # a wrong name is said before a folder is made
+    refuse_foreign(request, options.out)
     Results(options.out / DATABASE).close()  # a folder that cannot be written is said before any data is loaded
     request, missing = without_missing(request) if request.compute else (request, {})
     for dataset, reason in missing.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import cached_property, wraps
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
@@ -43,7 +43,7 @@ from masked_subspace.rows.checks import (
     refuse_vanished,
     warn_of_copies,
 )
-from masked_subspace.rows.preparation import Preparation, View
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, without_direction
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -119,6 +119,13 @@ class Fit:
     strength: float | None = None  # prediction strength of the labels, where a judge has measured it
     number: Number | None = None  # how the number of clusters was chosen, if it was
     other_votes: Sequence[list[IntArray]] = ()  # on all samples, of each family of views that was not taken
+
+    @cached_property
+    def without_direction(self) -> IntArray:
+        """Samples of which no view that votes sees anything."""
+        names = next((record["views"] for record in self.choices or [] if record["taken"]), None)
+        voting = [self.preparation.view] if names is None else [VIEWS[name] for name in names]
+        return without_direction(self.X, voting)
 
 
 @dataclass(frozen=True)
@@ -342,6 +349,9 @@ class SelfExpressiveClusterer(ReportMixin, OutOfSampleMixin, ClusterMixin, BaseE
         self.certainty_: FloatArray = (
             embedding_margin(labeling.embedding, labeling.labels) if last.certainty is None else last.certainty
         )
+        if fit.X is not None and labeling.labels.max() > 0:
+            self.certainty_ = self.certainty_.copy()
+            self.certainty_[fit.without_direction] = 0
         self.n_iter_: int = int(solution.n_iter)
         self.n_rounds_: int = len(result.history)
         self.history_: list[Record] = result.history

@@ -25,6 +25,7 @@ from masked_subspace.label.agreement import (
     doubted,
     shares_beside_others,
     shares_of_votes,
+    told_nothing,
     with_own_first,
 )
 from masked_subspace.label.graph import in_order, put_back
@@ -44,7 +45,7 @@ from masked_subspace.rounds.recursion import RoundsResult, round_record
 from masked_subspace.rows.checks import refuse_entrywise, refuse_vanished
 from masked_subspace.rows.cleaning import clean_samples
 from masked_subspace.rows.missing import Completion, refuse_unknown_rows, warn_of_unknown_features
-from masked_subspace.rows.preparation import VIEWS, Preparation, View, view_of
+from masked_subspace.rows.preparation import VIEWS, Preparation, View, view_of, without_direction
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -227,7 +228,7 @@ class MaskedClusterer(SelfExpressiveClusterer):
         if last.votes and fit.other_votes:
             shares = shares_beside_others(labels, last.votes, fit.other_votes, self.n_clusters_)
             memberships = with_own_first(shares, labels)
-        self.memberships_: FloatArray = memberships
+        self.memberships_: FloatArray = told_nothing(memberships, labels, fit.without_direction)
         self._calibration = Remembered()
         self.structure_: float = self._how_real(fit)
         if self.min_certainty is not None:
@@ -358,7 +359,9 @@ class MaskedClusterer(SelfExpressiveClusterer):
         new = np.flatnonzero(known < 0)
         if len(new):
             shares = self._shares(X[new], ballots)
-            memberships[new] = shares if self._flats is not None else self._sharpening().apply(shares)
+            sharp = shares if self._flats is not None else self._sharpening().apply(shares)
+            unseen = without_direction(X[new], [self._preparation.view])
+            memberships[new] = told_nothing(sharp, shares.argmax(axis=1), unseen)
         return memberships
 
     def _sharpening(self) -> Sharpening:

@@ -200,7 +200,8 @@ n_clusters_candidates_ : list of int
 memberships_ : ndarray of shape (n_samples, n_clusters)
     How far each sample belongs to each cluster; rows sum to 1, and the largest entry is the sample's own cluster.
 certainty_ : ndarray of shape (n_samples,)
-    0 to 1. With several members how far they agree on the sample, else how much nearer its own cluster is.
+    0 to 1. With several members how far they agree on the sample, else how much nearer its own cluster is. 0 for a row
+    of zeros in views that neither centre nor have a constant column: nothing says where it belongs.
 structure_ : float
     0 to 1, how far the clusters are real: agreement × prediction strength, and up to 20 features × separation (whether
     one cloud would be cut as cleanly; of whole subspaces agreement counts from that of a cloud on). A low value warns.

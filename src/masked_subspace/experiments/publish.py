@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from masked_subspace._common.files import write_bytes, write_text
+from masked_subspace._common.files import FileError, write_bytes, write_text
 from masked_subspace._common.progress import Events, SilentEvents, track
 from masked_subspace._common.provenance import code_version, commit, processor
 from masked_subspace._common.types import Record
@@ -21,7 +22,8 @@ from masked_subspace.experiments.settings import Cell, cells, method_title, tabl
 from masked_subspace.experiments.tables import Row, report_tables, table_rows
 from masked_subspace.registry import match
 from masked_subspace.report import Figure, ReportContent, Table, write_report
-from masked_subspace.report.archive import to_json
+from masked_subspace.report.archive import IncompleteRunError, to_json
+from masked_subspace.report.page import refuse_foreign_page
 
 _PARTS = ("all", "table1", "table2", "table3", "figures")
 
@@ -157,6 +159,22 @@ def publish(request: Request, folder: Path, events: Events | None = None) -> Pub
     return Published(rows, tables, figures, files)
 
 
+def refuse_foreign(request: Request, folder: Path) -> None:
+    """An error if publishing would replace a file that this program did not write; said before anything is computed.
+
+    A page says itself whose it is. Tables and pictures do not: beside a database of ours they are ours.
+    """
+    refuse_foreign_page(folder / "report.html")
+    if (folder / DATABASE).exists():
+        return
+    other = request.stem.removeprefix(request.part)
+    names = [*(f"{request.stem}.{ending}" for ending in ("md", "csv", "tex", "json")),
+             *(f"figure{number}{other}.png" for number in (1, 2, 3, 4) if request.has("figures"))]  # fmt: skip
+    there = [name for name in names if os.path.lexists(folder / name)]
+    if there:
+        raise FileError(f"{folder} has a {there[0]} that no run wrote; move it away or choose another --out")
+
+
 def _part_as_json(
     request: Request, tables: Sequence[Table], figures: Sequence[Figure], pictures: Sequence[Path]
 ) -> str:
@@ -174,16 +192,17 @@ def report_content(folder: Path) -> ReportContent:
     figures: dict[str, Figure] = {}
     facts: Record = {}
     paths = [path for part in _PARTS for path in (*folder.glob(f"{part}.json"), *folder.glob(f"{part}-*.json"))]
+    if not paths:
+        raise IncompleteRunError(f"{folder} holds no table or figure; `masked-subspace reproduce` makes them")
     for path in sorted(paths, key=lambda path: path.stat().st_mtime):
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        facts = stored["made_with"]
-        tables |= {table.title: table for table in map(_table, stored["tables"])}
-        other = path.stem.partition("-")[2]
-        titles = [f"{one['title']} ({other})" if other else one["title"] for one in stored["figures"]]
-        figures |= {
-            title: Figure(title, (folder / one["file"]).read_bytes(), one["description"])
-            for title, one in zip(titles, stored["figures"], strict=True)
-        }
+        try:
+            facts, stored_tables, stored_figures = _read_part(path, folder)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise IncompleteRunError(
+                f"{path} is no part that `masked-subspace reproduce` wrote; move it away or run it again"
+            ) from error
+        tables |= stored_tables
+        figures |= stored_figures
     return ReportContent(
         title="The paper's tables and figures, computed again",
         subtitle="Masked Subspace Clustering Methods (Song and Ling, arXiv 2505.06863), beside our own runs.",
@@ -191,6 +210,20 @@ def report_content(folder: Path) -> ReportContent:
         tables=tuple(tables[title] for title in sorted(tables)),
         figures=tuple(figures[title] for title in sorted(figures)),
     )
+
+
+def _read_part(path: Path, folder: Path) -> tuple[Record, dict[str, Table], dict[str, Figure]]:
+    if not path.is_file():
+        raise ValueError("no plain file")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    tables = {table.title: table for table in map(_table, stored["tables"])}
+    other = path.stem.partition("-")[2]
+    titles = [f"{one['title']} ({other})" if other else one["title"] for one in stored["figures"]]
+    figures = {
+        title: Figure(title, (folder / one["file"]).read_bytes(), one["description"])
+        for title, one in zip(titles, stored["figures"], strict=True)
+    }
+    return dict(stored["made_with"]), tables, figures
 
 
 def _table(stored: Record) -> Table:

@@ -16,6 +16,7 @@ from masked_subspace._common.types import Record, RecordView
 
 DATABASE = "results.sqlite"
 _VERSION = 1  # of the tables below; another number is another program's file
+_TABLES = ("cells", "data", "artifacts")
 _FOREIGN_CLAIM_SECONDS = 6 * 3600.0
 
 _SCHEMA = """
@@ -69,15 +70,25 @@ class Results:
     def __init__(self, path: Path, patience: float = 60.0) -> None:
         ensure_folder(path.parent)
         self.path = path
+        if path.exists() and not path.is_file():
+            raise FileError(f"{path} is no plain file, so no results database; choose another --out")
         with self._explaining():
             self._connection = sqlite3.connect(path, timeout=patience, isolation_level=None)
             self._connection.row_factory = sqlite3.Row
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=NORMAL")
-            self._check_version()
-            self._connection.executescript(_SCHEMA)
-            self._connection.execute(f"PRAGMA user_version={_VERSION}")
-            self._check_columns()
+            try:
+                self._begin()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _begin(self) -> None:
+        """Nothing is written before it is known whose file this is."""
+        self._check_version()
+        self._check_tables()
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+        self._connection.executescript(_SCHEMA)
+        self._connection.execute(f"PRAGMA user_version={_VERSION}")
 
     def _check_version(self) -> None:
         (found,) = self._connection.execute("PRAGMA user_version").fetchone()
@@ -87,11 +98,18 @@ class Results:
                 "use the program that made it or choose another --out"
             )
 
-    def _check_columns(self) -> None:
-        """A file of another program may hold tables of our names; say so before a query stumbles over it."""
+    def _check_tables(self) -> None:
+        """A file of another program holds other tables, or tables of our names with other columns."""
+        names = {row[0] for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        foreign = sorted(name for name in names - set(_TABLES) if not name.startswith("sqlite_"))
+        if foreign and not names.issuperset(_TABLES):
+            raise FileError(
+                f"{self.path} is no results database of this program: it holds the table {foreign[0]!r}; "
+                "choose another --out"
+            )
         with sqlite3.connect(":memory:") as fresh:
             fresh.executescript(_SCHEMA)
-            for table in ("cells", "data", "artifacts"):
+            for table in sorted(names.intersection(_TABLES)):
                 wanted = {row[1] for row in fresh.execute(f"PRAGMA table_info({table})")}
                 there = {row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")}
                 if not wanted <= there:

@@ -12,7 +12,15 @@ from masked_subspace.inputs.text import clean_text, counted, listed, shortened
 
 _ID_NAME = re.compile(r"(^|.*[_\-. ])(id|ids|uuid|guid|key|index|idx|rownum|row|nr|no)$|unnamed: 0", re.IGNORECASE)
 _ID_CAMEL = re.compile(r".*[a-z]I[dD]$")
+# What things are called that are counted, not measured: an id if all its values differ, as no one price or weight need.
+_WORD = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+|#")
+_THING = re.compile(
+    "account|barcode|case|client|code|customer|ean|employee|identifier|invoice|isbn|isin|member|num|number|"
+    "[a-z]*nummer|order|participant|passenger|patient|person|record|respondent|sample|serial|sku|student|subject|"
+    "ticket|user|#"
+)
 _REPEATING_TEXT = "text that repeats, not a measurement; --label-column compares with it"
+_MAY_BE_ID = "whole numbers that all differ are taken as a measurement; --drop leaves out what only names samples"
 _FEW_ROWS = 20  # fewer different whole numbers prove nothing
 
 
@@ -80,7 +88,7 @@ def assign(facts: Sequence[Facts], n_rows: int, options: ReadOptions, shown: str
         raise InputError(f"{shown} has no column of numbers to use as features; {said or 'every column has a role'}")
     if names is None:
         names = _names(facts, why, dropped, n_rows)
-    return Roles(features, names, labels, _story(facts, features, names, labels, why, options))
+    return Roles(features, names, labels, _story(facts, features, names, labels, why, options, n_rows))
 
 
 def _why_not(one: Facts) -> str:
@@ -98,14 +106,27 @@ def _id_like(facts: Sequence[Facts], open_columns: set[int], n_rows: int) -> dic
         one = facts[index]
         if one.whole and (_ID_NAME.fullmatch(one.name) or _ID_CAMEL.fullmatch(one.name)):
             found[index] = "an id by its name"
-        elif one.distinct and one.whole and one.span == n_rows - 1 and n_rows >= _FEW_ROWS:
+        elif _all_differ(one, n_rows) and one.span == n_rows - 1:
             found[index] = "it numbers the rows"
-    rest = [index for index in sorted(open_columns - set(found)) if facts[index].distinct and facts[index].whole]
-    if len(rest) == 1 and n_rows >= _FEW_ROWS and len(open_columns) - len(found) > 1:
-        found[rest[0]] = "an id: whole numbers, all different"
+    for index in sorted(open_columns - set(found)):
+        if (
+            _all_differ(facts[index], n_rows)
+            and _names_things(facts[index].name)
+            and len(found) + 1 < len(open_columns)
+        ):
+            found[index] = "an id by its name: whole numbers, all different"
     if len(found) == len(open_columns):  # nothing would be left: then they are what was measured
         return {}
     return {index: f"{reason}; --features takes it as a measurement" for index, reason in found.items()}
+
+
+def _all_differ(one: Facts, n_rows: int) -> bool:
+    return one.distinct and one.whole and n_rows >= _FEW_ROWS
+
+
+def _names_things(name: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(name)]
+    return bool(words) and (_THING.fullmatch(words[-1]) is not None or words[0] in ("id", "nr", "no"))
 
 
 def _names(facts: Sequence[Facts], why: dict[int, str], dropped: set[int], n_rows: int) -> int | None:
@@ -118,16 +139,18 @@ def _names(facts: Sequence[Facts], why: dict[int, str], dropped: set[int], n_row
 
 def _story(
     facts: Sequence[Facts], features: Sequence[int], names: int | None, labels: int | None, why: dict[int, str],
-    options: ReadOptions,
+    options: ReadOptions, n_rows: int,
 ) -> tuple[Column, ...]:  # fmt: skip
     columns = []
     for index, one in enumerate(facts):
         if index == labels:
             role, reason = "truth", "to compare with, not a feature"
         elif index == names:
-            role, reason = "name", "asked for" if options.name_column else _with(one.hint, "all values differ")
+            left_out = why.get(index, "") if one.numeric else one.hint
+            role, reason = "name", "asked for" if options.name_column else _with(left_out, "all values differ")
         elif index in set(features):
-            role, reason = "feature", "; ".join(filter(None, (one.remark, _no_class(one))))
+            unsure = _MAY_BE_ID if _all_differ(one, n_rows) and not options.features else ""
+            role, reason = "feature", "; ".join(filter(None, (one.remark, _no_class(one), unsure)))
         else:
             role, reason = "ignored", why[index]
         columns.append(Column(one.name, role, reason, one.missing))

@@ -40,12 +40,15 @@ class _Scan:
     high: int | None = None
     whole: bool = True
     fraction: bool = False
+    only_otherwise: dict[str, tuple[int, str]] = field(default_factory=dict)  # a cell that a mark makes no sense of
 
     def add(self, row: int, text: str) -> None:
         how = "plain" if text.isdigit() and text.isascii() else kind(text)
         self.counts[how] = self.counts.get(how, 0) + 1
         if how == "text":
             self._add_text(row, text)
+        if how in ("comma", "point"):
+            self.only_otherwise.setdefault(POINT if how == "comma" else COMMA, (row, text))
         if how not in ("text", "missing"):
             text, sign = without_sign(text)
             self.signs.add(sign)
@@ -54,6 +57,7 @@ class _Scan:
                 self.grouped_by_points += 1
             else:
                 self.other_points += 1
+                self.only_otherwise.setdefault(COMMA, (row, text))
         if self.seen is not None:
             if text in self.seen and how != "missing":
                 self.seen = None
@@ -181,6 +185,8 @@ def _table(
         _refuse_stray_text(scan, name, bool(header), dropped, source)
         facts.append(_facts(scan, name, mark))
     roles = assign(facts, n_rows, source.options, source.shown)
+    for index in roles.features:
+        _refuse_other_mark(scans[index], known[index], bool(header), source)
     values, names, labels = array("d"), [], []
     records = text.records()
     if header:
@@ -243,9 +249,11 @@ def _facts(scan: _Scan, name: str, mark: str) -> Facts:
     elif not numeric:
         remark = about_text(None if scan.seen is None else len(scan.seen), scan.of("missing"), scan.hint)
     elif mark == COMMA and (scan.of("comma", "either") or scan.grouped_by_points):
-        remark = "read with decimal commas (--decimal . reads them with points)"
+        unsure = "" if scan.of("comma") else " (--decimal . reads them with points)"
+        remark = f"read with decimal commas{unsure}"
     elif scan.of("point", "either", "spaced"):
-        remark = "read with groups of thousands (--decimal , reads decimal commas)"
+        unsure = " (--decimal , reads decimal commas)" if scan.of("either") and not scan.of("point") else ""
+        remark = f"read with groups of thousands{unsure}"
     if numeric and scan.signs - {""}:
         remark = "; ".join(filter(None, (f"read without the sign {max(scan.signs)}", remark)))
     whole = scan.whole and scan.signs <= {""}
@@ -255,6 +263,17 @@ def _facts(scan: _Scan, name: str, mark: str) -> Facts:
         scan.of("missing"), empty=not scan.n_numbers and not scan.of("text"), remark=remark,
         fraction=numeric and scan.fraction, hint=scan.hint,
     )  # fmt: skip
+
+
+def _refuse_other_mark(scan: _Scan, name: str, has_header: bool, source: Source) -> None:
+    """A number that has no meaning with the mark asked for: 1,32 with points would be 132."""
+    mark = source.options.decimal
+    if mark in scan.only_otherwise:
+        record, text = scan.only_otherwise[mark]
+        raise InputError(
+            f"{source.shown}: row {record - has_header} has {clean_text(text.strip())[:40]!r} in column {name!r}, "
+            f"which is no number with --decimal {mark}; without it each column is read by its own mark"
+        )
 
 
 def _refuse_stray_text(scan: _Scan, name: str, has_header: bool, dropped: set[str], source: Source) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from masked_subspace.inputs.samples import InputError
-from masked_subspace.inputs.text import clean_text, one_line
+from masked_subspace.inputs.text import clean_text, one_line, sized
 
 TEXT_BYTES = 1_000_000_000  # a text table takes several times its size while it is read
 ARRAY_BYTES = 4_000_000_000  # what compressed or claimed numbers may come to
@@ -39,8 +39,7 @@ def check_size(n_bytes: int, shown: str, limit: int) -> None:
     """Refuse what would take more memory than allowed, before any of it is taken."""
     if n_bytes > limit:
         raise InputError(
-            f"{shown} would take {n_bytes / 1e9:.1f} GB; at most {limit / 1e9:.1f} GB are read. "
-            "Raise --max-gb if it fits"
+            f"{shown} would take {sized(n_bytes)}; at most {sized(limit)} are read. Raise --max-gb if it fits"
         )
 
 
@@ -77,5 +76,5 @@ def read_at_most(stream: IO[bytes] | gzip.GzipFile, shown: str, limit: int) -> b
     while chunk := stream.read(1 << 20):
         content.write(chunk)
         if content.tell() > limit:
-            raise InputError(f"{shown} unpacks to more than {limit / 1e9:.1f} GB; raise --max-gb if that is right")
+            raise InputError(f"{shown} unpacks to more than {sized(limit)}; raise --max-gb if that is right")
     return content.getvalue()

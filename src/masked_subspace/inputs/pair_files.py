@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,6 +32,10 @@ class GivenPairs:
         Row indices of samples that belong apart, every pair once.
     repeated : int, default=0
         Lines that said again what another line says.
+    by : {"row", "name"}, default="row"
+        What the file calls samples by, the same in all of it.
+    also_rows : bool, default=False
+        Whether its names are numbers that could be taken for rows as well.
 
     Examples
     --------
@@ -44,6 +49,15 @@ class GivenPairs:
     must_link: npt.NDArray[np.int64]
     cannot_link: npt.NDArray[np.int64]
     repeated: int = 0
+    by: str = "row"
+    also_rows: bool = False
+
+    @property
+    def note(self) -> str:
+        """What a person should know of how samples are called."""
+        if self.also_rows:
+            return "pairs are by name: their numbers are rows, too, which are not meant"
+        return f"pairs are by {self.by}" + (", from 0" if self.by == "row" else "")
 
     def fit_arguments(self) -> Record:
         """Keywords for an estimator's `fit`.
@@ -92,15 +106,18 @@ class _Rows:
 
     def find(self, text: str) -> int | None:
         """The row, or None if there is no such sample."""
-        if text in self.by_name:
-            return self.by_name[text]
+        return self.by_name[text] if text in self.by_name else self.numbered(text)
+
+    def numbered(self, text: str) -> int | None:
+        """The row of a number, or None if it is none."""
         return self.by_number.get(int(text)) if text.isascii() and text.isdigit() and len(text) < 19 else None
 
 
 def read_pairs(path: Path, samples: Samples) -> GivenPairs:
     """Read known pairs from a table of three columns: first, second, must or cannot.
 
-    Every line is checked, and a first line counts as a header only if it reads like one.
+    Every line is checked, and a first line counts as a header only if it reads like one. A file calls all samples by
+    name or all by row; numbers that are all names are names.
 
     Parameters
     ----------
@@ -117,7 +134,8 @@ def read_pairs(path: Path, samples: Samples) -> GivenPairs:
     Raises
     ------
     InputError
-        If a line cannot be read, names an unknown sample or says the opposite of another; the text names the line.
+        If a line cannot be read, names an unknown sample or says the opposite of another, or if one line has a name
+        and another a row; the text names the line.
 
     Examples
     --------
@@ -130,29 +148,54 @@ def read_pairs(path: Path, samples: Samples) -> GivenPairs:
     """
     check_size(regular_file(path, "--pairs"), f"{clean_text(str(path))} (--pairs)", TEXT_BYTES)
     rows, shown = _Rows(samples), clean_text(str(path))
-    said: dict[tuple[int, int], tuple[bool, int]] = {}
-    repeated = 0
+    lines: list[tuple[int, list[str]]] = []
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             for number, cells in enumerate(csv.reader(stream), start=1):
-                if not cells or (number == 1 and _is_header(cells, rows)):
-                    continue
-                pair, must = _pair(cells, rows, f"{shown}, line {number}")
-                earlier = said.setdefault(pair, (must, number))
-                if earlier[0] != must:
-                    raise InputError(f"{shown}: lines {earlier[1]} and {number} say opposite things of one pair")
-                repeated += earlier[1] != number
+                if cells and not (number == 1 and _is_header(cells, rows)):
+                    lines.append((number, cells))
     except UnicodeDecodeError as error:
         raise InputError(f"{shown} (--pairs) is not UTF-8 text ({error.reason} at byte {error.start})") from error
     except csv.Error as error:
         raise InputError(f"{shown} (--pairs) cannot be read as a table: {error}") from error
     except OSError as error:
         raise InputError(f"{shown} (--pairs) may not be read: {error.strerror}") from error
+    by, also_rows = _called(lines, rows, shown)
+    said: dict[tuple[int, int], tuple[bool, int]] = {}
+    repeated = 0
+    for number, cells in lines:
+        pair, must = _pair(cells, rows, f"{shown}, line {number}")
+        earlier = said.setdefault(pair, (must, number))
+        if earlier[0] != must:
+            raise InputError(f"{shown}: lines {earlier[1]} and {number} say opposite things of one pair")
+        repeated += earlier[1] != number
     if not said:
         raise InputError(f"{shown} (--pairs) holds no pair; a line is: first, second, must or cannot")
     kinds = {kind: [pair for pair, (must, _) in said.items() if must is kind] for kind in (True, False)}
     must_link, cannot_link = (np.array(kinds[kind], dtype=np.int64).reshape(-1, 2) for kind in (True, False))
-    return GivenPairs(must_link, cannot_link, repeated)
+    return GivenPairs(must_link, cannot_link, repeated, by, also_rows)
+
+
+def _called(lines: Sequence[tuple[int, list[str]]], rows: _Rows, shown: str) -> tuple[str, bool]:
+    """What a file calls its samples by, and whether its names could be rows as well; an error if it is not the same
+    everywhere: of a name that looks like a number nobody could say then what is meant."""
+    name: tuple[int, str] | None = None
+    row: tuple[int, str] | None = None
+    every_name_a_row = True
+    for number, cells in lines:
+        for text in (cell.strip() for cell in cells[:2]):
+            if text in rows.by_name:
+                name = name or (number, text)
+                every_name_a_row &= rows.numbered(text) is not None
+            elif rows.numbered(text) is not None:
+                row = row or (number, text)
+    if name and row:
+        raise InputError(
+            f"{shown}: {clean_text(name[1])[:40]!r} (line {name[0]}) is a sample's name and {row[1]!r} (line {row[0]}) "
+            "is none, only a row; give names in all lines, or rows in all lines"
+            + (" and leave the column of names out (--drop)" if every_name_a_row else "")
+        )
+    return ("name", every_name_a_row) if name else ("row", False)
 
 
 def _is_header(cells: list[str], rows: _Rows) -> bool:
@@ -181,7 +224,7 @@ def _kind(text: str, where: str) -> bool:
 def _row(text: str, rows: _Rows, where: str) -> int:
     row = rows.find(text)
     if text in rows.ambiguous:
-        raise InputError(f"{where}: {clean_text(text)[:40]!r} is the name of several samples; give their rows")
+        raise InputError(f"{where}: {clean_text(text)[:40]!r} is the name of several samples; give rows in all lines")
     if row is None:
         last = max(rows.by_number)
         raise InputError(f"{where}: {clean_text(text)[:40]!r} is neither a sample's name nor a row from 0 to {last}")

@@ -11,6 +11,7 @@ from typing import TextIO
 from masked_subspace.inputs.limits import TEXT_BYTES, bounded_gzip, regular_file
 from masked_subspace.inputs.numbers import kind
 from masked_subspace.inputs.samples import InputError, Source
+from masked_subspace.inputs.text import sized
 
 _TRIED_ROWS = 20
 _EXCEL_MARK = re.compile(r"\s*\"?sep=(.)\"?\s*", re.IGNORECASE)  # the first line of what Excel exports
@@ -33,7 +34,7 @@ class TableText:
             size = len(self._content)
         elif size > limit:
             raise InputError(
-                f"{source.shown} is {size / 1e9:.1f} GB of text; at most {limit / 1e9:.1f} GB are read at once. "
+                f"{source.shown} is {sized(size)} of text; at most {sized(limit)} are read at once. "
                 "Save it as .npy or .parquet once and cluster that, or raise --max-gb"
             )
         if size == 0:

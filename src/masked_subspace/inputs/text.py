@@ -61,6 +61,14 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+def sized(n_bytes: float) -> str:
+    """`1.5 GB`, or in a smaller unit where that says more."""
+    for unit, least in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= 0.05 * least:
+            return f"{n_bytes / least:.1f} {unit}"
+    return counted(int(n_bytes), "byte")
+
+
 def shortened(name: str, most: int = 60) -> str:
     """A name for a line of text: nobody reads 800 characters, and they push the rest out of sight."""
     return name if len(name) <= most else f"{name[: most - 1]}…"

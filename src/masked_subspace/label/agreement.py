@@ -26,6 +26,7 @@ _DOUBT = 1.25
 # counts as if a second vote had to say so too.
 DOUBT_OF_ONE_VIEW = 2.0
 # By how much a sample's own cluster leads where another has the same share.
+_HAIR = 1e-5  # that float32 keeps
 _LEAD = 1e-9
 # The mean and, as columns, orthonormal directions.
 AffineSubspace: TypeAlias = tuple[FloatArray, FloatArray]
@@ -147,6 +148,14 @@ def with_own_first(shares: FloatArray, labels: IntArray) -> FloatArray:
     shares[rows, labels] = largest + _LEAD
     ordered: FloatArray = shares / shares.sum(axis=1, keepdims=True)
     return ordered
+
+
+def told_nothing(shares: FloatArray, labels: IntArray, rows: IntArray) -> FloatArray:
+    """Memberships of which those of some rows are even, their own cluster first by a hair."""
+    shares = shares.copy()
+    shares[rows] = 1 / (shares.shape[1] + _HAIR)
+    shares[rows, labels[rows]] *= 1 + _HAIR
+    return shares
 
 
 def doubted(memberships: FloatArray, labels: IntArray, doubt: float = _DOUBT) -> FloatArray:

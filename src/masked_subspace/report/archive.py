@@ -1,7 +1,8 @@
 """A run in a folder: what `cluster` writes as one unit, and reading it back so that its report can be made again.
 
 `result.json` is the seal: it is written last, names the run, holds the check sum of every other file and one of itself.
-A folder whose files do not agree with it (a run that was killed, files of two runs, a flipped bit) is not read.
+A folder whose files do not agree with it (a run that was killed, files of two runs, a flipped bit) is not read, and of
+the files in it only those that it vouches for are ever replaced.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import io
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +20,13 @@ import numpy as np
 from scipy.sparse import csr_array, save_npz
 
 from masked_subspace._common.files import FileError, write_text, write_with
-from masked_subspace._common.together import held, written_together
+from masked_subspace._common.together import held, refuse_foreign, written_together
 from masked_subspace._common.types import Record, RecordView
 from masked_subspace.inputs import InputError
 from masked_subspace.inputs.text import cell_text
 from masked_subspace.inputs.zipped import ZippedArrays
 from masked_subspace.report.encoding import finite
+from masked_subspace.report.page import is_page
 from masked_subspace.report.record import ReportContent
 from masked_subspace.report.stored import checked_graph, decoded, encoded
 
@@ -62,7 +64,7 @@ def _class_name(content: ReportContent, row: int) -> str:
 def save_run(folder: Path, content: ReportContent, result: RecordView, page: str | None = None) -> list[Path]:
     """Write labels.csv, affinity.npz, details.npz, the page if there is one, and result.json, all of them or none."""
     run = content.runs[0]
-    with written_together(folder, SEAL, FILES) as aside:
+    with written_together(folder, SEAL, FILES, _doubt) as aside:
         written = [
             write_text(aside / "labels.csv", labels_csv(content)),
             write_with(aside / "affinity.npz", lambda stream: save_npz(stream, csr_array(run.affinity))),
@@ -73,6 +75,42 @@ def save_run(folder: Path, content: ReportContent, result: RecordView, page: str
         sums = {path.name: _checksum(path.read_bytes()) for path in written}
         written.append(write_text(aside / SEAL, _sealed(result, sums)))
     return [folder / path.name for path in written]
+
+
+def refuse_to_replace(folder: Path) -> None:
+    """An error if a run in this folder would replace a file that none of ours wrote; said before hours of fitting."""
+    refuse_foreign(folder, SEAL, FILES, _doubt)
+
+
+def _doubt(path: Path, seals: Sequence[Path]) -> str:
+    """What speaks against a file being written by a run that these seals speak of; "" if nothing does."""
+    if path.is_symlink() or not path.is_file():
+        return "that no run wrote"
+    try:
+        with path.open("rb") as stream:
+            said = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        return f"that cannot be read ({error.strerror})"
+    if path.name == SEAL:
+        return "" if _sealed_file(path) else "that no run wrote"
+    vouching = [result for result in map(_sealed_file, seals) if result]
+    named = [result["checksums"][path.name] for result in vouching if path.name in result["checksums"]]
+    if said in named or (path.name == PAGE and vouching and is_page(path)):  # `report` makes a page again
+        return ""
+    return "that was changed after a run wrote it" if named else "that no run wrote"
+
+
+def sealed_result(folder: Path) -> Record | None:
+    """What the run in a folder says of itself, without a look at its other files; None if there is no run."""
+    return _sealed_file(folder / SEAL)
+
+
+def _sealed_file(path: Path) -> Record | None:
+    try:
+        result = None if path.is_symlink() or not path.is_file() else _unsealed(path)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return result if result and isinstance(result.get("checksums"), dict) else None
 
 
 def _sealed(result: RecordView, sums: Mapping[str, str]) -> str:
@@ -133,8 +171,8 @@ def _read_sealed(folder: Path) -> tuple[Record, dict[str, bytes]]:
             names = [name for name in result["checksums"] if name != PAGE]  # a page may be made again
             if not set(names) >= {"labels.csv", "affinity.npz", "details.npz"} or not set(names) <= set(FILES):
                 raise ValueError(f"{SEAL} does not name the files of a run")
-            files = {name: (folder / name).read_bytes() for name in names}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            files = {name: _plain_file(folder / name).read_bytes() for name in names}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise IncompleteRunError(f"{folder} is not a complete run of `masked-subspace cluster`: {reason}") from error
     for name, content in files.items():
@@ -146,8 +184,14 @@ def _read_sealed(folder: Path) -> tuple[Record, dict[str, bytes]]:
     return result, files
 
 
+def _plain_file(path: Path) -> Path:
+    if path.exists() and not path.is_file():  # a pipe would wait for ever
+        raise ValueError(f"{path.name} is no plain file")
+    return path
+
+
 def _unsealed(path: Path) -> Record:
-    if path.stat().st_size > _LARGEST_JSON:
+    if _plain_file(path).stat().st_size > _LARGEST_JSON:
         raise ValueError(f"{SEAL} is larger than any run makes it")
     result = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(result, dict) or "seal" not in result:

@@ -6,10 +6,11 @@ import base64
 import hashlib
 import html
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
-from masked_subspace._common.files import write_text
+from masked_subspace._common.files import FileError, write_text
 from masked_subspace.report.payload import payload
 from masked_subspace.report.record import ReportContent
 
@@ -31,6 +32,7 @@ _SCRIPTS = (
     "samples.js",
 )
 _LAST = "page.js"
+_MARK = b'<meta name="generator" content="masked-subspace">'  # among the first lines of assets/report.html
 
 
 def render(content: ReportContent) -> str:
@@ -74,6 +76,23 @@ def render(content: ReportContent) -> str:
 def write_page(content: ReportContent, path: Path) -> Path:
     """Write the page, all of it or nothing."""
     return write_text(path, render(content))
+
+
+def refuse_foreign_page(path: Path) -> None:
+    """An error if something stands there that is no page of this program."""
+    if os.path.lexists(path) and not is_page(path):
+        raise FileError(f"{path} is no report that this program wrote; move it away or choose another --out")
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page that this program wrote: a plain file that says so before anything a person named."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            return False
+        with path.open("rb") as stream:
+            return _MARK in stream.read(200)
+    except OSError:
+        return False
 
 
 def script_safe_json(value: object) -> str:

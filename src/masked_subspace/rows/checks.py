@@ -133,12 +133,12 @@ def refuse_degenerate(X: FloatArray | SparseSamples, *, center: bool, counts: bo
     is a sample that nothing can rebuild: a value if X came as whole numbers (`counts`), such as a blank image, and
     otherwise taken for a sample that is missing.
     """
-    zero = None if counts or zero_rows else _first_zero_row(X)
-    if zero is not None:
+    zeros = np.empty(0, dtype=np.int64) if counts or zero_rows else zero_rows_of(X)
+    if len(zeros):
         empty = " X is sparse: such rows have no entries." if isinstance(X, SparseSamples) else ""
         raise ValueError(
-            f"X has a row of zeros, row {zero}; without centring or a constant column such a sample has no direction: "
-            f"remove it, or set center=True.{empty}"
+            f"X has a row of zeros, row {zeros[0]}; without centring or a constant column such a sample has no "
+            f"direction: remove it, or set center=True.{empty}"
         )
     if center and not _varies(X):
         raise ValueError("X is constant: all its rows are the same, so there is nothing to cluster.")
@@ -177,15 +177,12 @@ def warn_of_copies(X: FloatArray | SparseSamples, share: float = 0.1) -> None:
         )
 
 
-def _first_zero_row(X: FloatArray | SparseSamples) -> int | None:
+def zero_rows_of(X: FloatArray | SparseSamples) -> IntArray:
+    """Numbers of the rows that hold nothing but zeros."""
     if isinstance(X, SparseSamples):
-        empty = np.flatnonzero(np.diff(X.matrix.indptr) == 0)
-        return int(empty[0]) if len(empty) else None
-    for start, stop in row_blocks(len(X), X.shape[1]):
-        zero = np.flatnonzero(~X[start:stop].any(axis=1))
-        if len(zero):
-            return start + int(zero[0])
-    return None
+        return np.flatnonzero(np.diff(X.matrix.indptr) == 0)
+    blocks = row_blocks(len(X), X.shape[1])
+    return np.flatnonzero(np.concatenate([~X[start:stop].any(axis=1) for start, stop in blocks]))
 
 
 def refuse_entrywise(name: str, reason: str) -> None:

@@ -9,6 +9,7 @@ evened out; word counts want weights that tell words apart. Which view suits the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,8 +17,9 @@ from scipy.linalg import cholesky, solve_triangular
 
 from masked_subspace._common.rows import eigenpairs, row_blocks, to_unit_length, with_fixed_signs
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace._common.types import FloatArray
+from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.parallel.engine import MappedArray, empty_in_file
+from masked_subspace.rows.checks import zero_rows_of
 
 HALF = 0.5
 # μ of a ridge, in mean squared singular values. Palm, ORL and generated faces under many lights differ by less than two
@@ -117,6 +119,14 @@ def view_of(spec: float | str, *, center: bool) -> View:
         return replace(view, center=view.center and center) if spec in ("plain", "root", "whitened") else view
     power = float(spec)
     return View("plain" if power == 0 else f"whitened {power:g}", center=center, whitening=power)
+
+
+def without_direction(X: FloatArray | SparseSamples | None, views: Sequence[View]) -> IntArray:
+    """Rows of zeros, where no view gives them a direction: centred they point away from the mean, beside a constant
+    column along it; else they are the same to all clusters."""
+    if X is None or any(view.center or view.lift for view in views):
+        return np.empty(0, dtype=np.int64)
+    return zero_rows_of(X)
 
 
 def like_words(X: FloatArray | SparseSamples) -> bool:
