@@ -1,4 +1,4 @@
-"""What the reader of a table says about it, in full: of every column why it is what it is, and nothing that is not so."""
+"""What the reader of a table says about it, in full: why each column is what it is, and nothing that is not so."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_one_different_text_is_counted_as_one(tmp_path):
     ("values", "expected", "remark"),
     [
         (["1,5", "2,25"], [1.5, 2.25], "read with decimal commas (--decimal . reads them with points)"),
-        (["1.234.567", "2.000.000"], [1234567, 2000000], "read with decimal commas (--decimal . reads them with points)"),
+        (["1.234.567", "2.000.000"], [1234567, 2e6], "read with decimal commas (--decimal . reads them with points)"),
         (["1,234.5", "7,000.0"], [1234.5, 7000], "read with groups of thousands (--decimal , reads decimal commas)"),
         (["1 234", "7 000"], [1234, 7000], "read with groups of thousands (--decimal , reads decimal commas)"),
         (["5%", "6%"], [5, 6], "read without the sign %"),
@@ -259,7 +259,9 @@ def test_roles_that_were_asked_for_are_said(tmp_path):
         "column 'b' is ignored: not among --features",
         "column 'z' is ignored: left out (--drop)",
     )
-    with pytest.raises(InputError, match="no column of numbers to use as features; 'a' .left out .--drop.., 'b' .left"):
+    with pytest.raises(
+        InputError, match=r"no column of numbers to use as features; 'a' .left out .--drop.., 'b' .left"
+    ):
         read_samples(path, drop=("a,b,z,k",))
 
 
