@@ -264,3 +264,21 @@ def test_errors_for_people_are_one_line_on_standard_error(capsys):
     assert command._guarded(refused) == Exit.DATA
     assert capsys.readouterr().err == "masked-subspace: two lines\n"
     assert command._guarded(lambda: 6) == 6
+
+
+def test_as_many_clusters_as_samples_may_be_asked_for(tmp_path, capsys):
+    np.savetxt(tmp_path / "a.csv", np.random.default_rng(0).normal(size=(5, 2)), delimiter=",")
+    asked = [
+        "cluster",
+        str(tmp_path / "a.csv"),
+        "--method",
+        "kmeans",
+        "-q",
+        "--no-report",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    assert main([*asked, "-k", "5"]) == 0
+    for number in ("6", "2-6"):
+        assert main([*asked, "-k", number]) == Exit.INPUT
+        assert capsys.readouterr().err == "masked-subspace: --clusters 6 is more than the 5 samples\n"

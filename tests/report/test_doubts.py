@@ -105,6 +105,7 @@ def test_parts_below_a_share_of_the_cluster_and_clusters_of_few_samples_are_not_
         (0.05, 0.08, True),  # less is cut than leads away
         (0.05, 0.03, False),
         (0.105, 0.5, False),  # too much is cut for two blocks
+        (0.1, 0.5, False),  # as much as that is too much
     ],
 )
 def test_a_cluster_is_two_blocks_if_parting_them_cuts_less_than_leads_away(between, outside, two):

@@ -248,6 +248,9 @@ def test_a_run_in_a_folder_comes_back_and_holds_its_graph_once(tmp_path):
     save_run(tmp_path, content, {"name": "mine"}, page="<html>")
     same(replace(content, images=content.images), load_run(tmp_path))
     assert load_result(tmp_path)["name"] == "mine"
+    save_run(tmp_path, content, {"name": "größer als 5 €"})
+    assert load_result(tmp_path)["name"] == "größer als 5 €"
+    save_run(tmp_path, content, {"name": "mine"}, page="<html>")
     assert (load_npz(tmp_path / "affinity.npz") != content.runs[0].affinity).nnz == 0
     with np.load(tmp_path / "details.npz") as details:
         sizes = {name: details[name].size for name in details.files if "affinity.data" in name}
