@@ -292,3 +292,11 @@ def test_of_a_wide_matrix_every_column_with_gaps_is_named():
         InputError, match=r"45 missing values: 'column 0' 5 \(rows 0, 1, 2 and 2 more\), .* and 1 more\."
     ):
         without_missing(Samples(X), "it")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_line_that_is_too_short_is_named_whatever_parts_the_cells(tmp_path, mark):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,c\n1,2,3\n4,5\n".replace(",", mark))
+    with pytest.raises(InputError, match="line 3 has 2 values where 3 are expected"):
+        read_samples(path)
