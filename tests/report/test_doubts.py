@@ -63,6 +63,7 @@ def test_modularity_is_that_of_the_definition():
 def test_a_graph_without_links_has_no_doubts():
     facts = examine(csr_array((30, 30)), np.repeat([0, 1], 15), np.ones(30))
     assert [fact.rival for fact in facts] == [-1, -1]
+    assert [(fact.outside, fact.to_rival, fact.smaller_part, fact.certainty) for fact in facts] == [(0, 0, 0, 1)] * 2
     assert modularity(csr_array((30, 30)), np.repeat([0, 1], 15)) == 0
 
 
