@@ -97,3 +97,10 @@ def test_wanted_samples_take_the_places_of_others():
     for place, sample in enumerate(sheet.samples):
         top, left = place // sheet.columns * 14, place % sheet.columns * 14
         assert (pixels[top : top + 14, left : left + 14] == sample).all()
+
+
+def test_a_long_thin_picture_keeps_a_line_of_pixels():
+    for shape, side in (((3, 2, 400), (1, 48)), ((3, 400, 2), (48, 1))):
+        sheet = sprite_sheet(np.full(shape, 9, dtype=np.uint8), np.array([], dtype=int))
+        assert (sheet.height, sheet.width) == side
+        assert decode(sheet.png).max() == 9

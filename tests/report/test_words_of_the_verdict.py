@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from masked_subspace.report.doubts import ClusterFacts
 from masked_subspace.report.record import AGREEMENT, Run
-from masked_subspace.report.verdict import verdict
+from masked_subspace.report.verdict import _doubts, verdict
 
 from .test_doubts import blocks
 from .test_verdict import doubtful, point
@@ -327,3 +328,21 @@ def test_a_graph_without_links_is_no_evidence():
     found = verdict(Run("m", labels, csr_array((30, 30)), np.eye(2)[labels], np.linspace(0.6, 1, 30)))
     assert found["points"][0]["text"].startswith("Modularity 0.00 on its graph.")
     assert found["tone"] == "poor"
+
+
+@pytest.mark.parametrize(("count", "more"), [(6, 0), (7, 1), (9, 3)])
+def test_exactly_six_are_named_and_nobody_counted_beyond(run, count, more):
+    facts = {str(k): ClusterFacts(2, 0.25, 0.0, (k + 1) % count, 0.3 + k / 100, 1, 0.5) for k in range(count)}
+    told = _doubts(facts, list(facts))
+    rivals = [line for line in told if "hard to tell apart" in line]
+    assert len(rivals) == 6
+    assert rivals[0].startswith(f"Clusters {count - 1} and 0 are hard to tell apart: 3{count - 1}% of the links of")
+    assert len([line for line in told if "looks like two blocks" in line]) == 6
+    assert [line for line in told if line.startswith("So do")] == ([f"So do {more} more."] if more else [])
+    end = f" and {more} more." if more else "."
+    assert told[-2].startswith("Of low certainty: cluster 0 (2 samples, 0.25), 1 (2")
+    assert told[-2].endswith(f"5 (2 samples, 0.25){end}")
+    assert told[-1].startswith("Very small: cluster 0 (2 samples, 0.25), 1 (2")
+    assert told[-1].endswith(f"5 (2 samples, 0.25){end}")
+    others = [replace(run, name=f"method {k}") for k in range(count)]
+    assert point(verdict(run, others), "Other methods").count("method ") == 6
