@@ -235,3 +235,12 @@ def test_help_of_cluster_names_its_methods_and_the_formats(capsys):
     assert "or a folder of images or trajectories, or - for standard input" in shown
     assert "reading:" in shown
     assert "Cluster the rows of a file" in shown
+
+
+def test_help_of_data_says_what_can_be_done(capsys):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["data", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "ACTION" in shown
+    assert "list what is where and how big" in shown
+    assert "fetch get a set" in shown
