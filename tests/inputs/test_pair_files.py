@@ -54,3 +54,12 @@ def test_lines_that_contradict_each_other_are_both_named(tmp_path):
     path.write_text("0,1,must\n\n1,0,cannot\n")
     with pytest.raises(InputError, match="lines 1 and 3 say opposite things"):
         read_pairs(path, Samples(np.zeros((3, 2))))
+
+
+def test_pairs_are_whole_numbers_also_where_there_are_none(tmp_path):
+    path = tmp_path / "pairs.csv"
+    for text in ("0,1,must\n", "0,1,cannot\n"):
+        path.write_text(text)
+        found = read_pairs(path, Samples(np.zeros((3, 2))))
+        assert found.must_link.dtype == found.cannot_link.dtype == np.int64
+        assert {found.must_link.shape, found.cannot_link.shape} == {(0, 2), (1, 2)}
