@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import zipfile
 
 import numpy as np
 import public_formats
@@ -122,3 +123,11 @@ def test_coil_with_missing_or_foreign_pictures_is_refused(tmp_path):
     files = on_disk(tmp_path, {"a.zip": public_formats.coil_archive(np.zeros((1, 72, 64, 64), np.uint8), 1)})
     with pytest.raises(InvalidDataError, match="64×64 pixels where 128×128"):
         coil._decode(files, "a.zip", 1, 1)
+
+
+def test_a_picture_of_coil_may_have_a_million_bytes(tmp_path):
+    for size, said in ((1_000_000, "not a readable picture"), (1_000_001, "larger than 1,000,000 bytes")):
+        with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("obj1__0.png", b"\0" * size)
+        with pytest.raises(InvalidDataError, match=said):
+            coil._decode({"a.zip": tmp_path / "a.zip"}, "a.zip", 1, 1)

@@ -80,3 +80,12 @@ def test_names_that_look_like_numbers_are_names_in_all_lines_or_an_error(tmp_pat
     path.write_text("2,4,must\n")
     assert read_pairs(path, NUMBERED).also_rows is False  # there is no row 4
     assert read_pairs(path, Samples(np.zeros((5, 2)))).note == "pairs are by row, from 0"
+
+
+def test_pairs_are_whole_numbers_also_where_there_are_none(tmp_path):
+    path = tmp_path / "pairs.csv"
+    for text in ("0,1,must\n", "0,1,cannot\n"):
+        path.write_text(text)
+        found = read_pairs(path, Samples(np.zeros((3, 2))))
+        assert found.must_link.dtype == found.cannot_link.dtype == np.int64
+        assert {found.must_link.shape, found.cannot_link.shape} == {(0, 2), (1, 2)}

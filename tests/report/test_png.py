@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from masked_subspace.report.png import gray_png, sprite_sheet
+from masked_subspace.report.png import gray_png, shrunk, sprite_sheet
 
 PIL_Image = pytest.importorskip("PIL.Image")
 
@@ -67,3 +67,40 @@ def test_a_thumbnail_has_the_side_that_all_have_room_for_between_14_and_48(n, ma
     if n > room:  # those that are shown stand evenly among all
         assert sheet.samples[0] == 0
         assert sheet.samples[-1] == n - 1
+
+
+def test_the_header_is_that_of_a_plain_gray_picture():
+    """Readers that are stricter than pillow, such as browsers, refuse other methods of packing and filtering."""
+    png = gray_png(np.zeros((3, 5), dtype=np.uint8))
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    assert png[12:16] == b"IHDR"
+    assert png[16:29] == b"\0\0\0\5\0\0\0\3\x08\0\0\0\0"
+    assert png.endswith(b"IEND\xaeB`\x82")
+
+
+def test_values_beyond_gray_are_black_and_white():
+    assert shrunk(np.array([[[-3.0, 300.0], [12.6, 255.4]]]), 2, 2).tolist() == [[[0, 255], [13, 255]]]
+
+
+def test_however_little_room_there_is_one_sample_is_shown():
+    sheet = sprite_sheet(np.zeros((5, 28, 28), dtype=np.uint8), np.array([3, 4]), max_pixels=100)
+    assert sheet.samples.tolist() == [3]
+    assert (sheet.height, sheet.width, sheet.columns) == (14, 14, 1)
+
+
+def test_wanted_samples_take_the_places_of_others():
+    """Room for ten of forty: the four wanted ones, and others evenly among the rest."""
+    images = np.arange(40, dtype=np.uint8)[:, None, None] * np.ones((1, 14, 14), dtype=np.uint8)
+    sheet = sprite_sheet(images, np.array([1, 2, 5, 38]), max_pixels=10 * 14 * 14)
+    assert sheet.samples.tolist() == [0, 1, 2, 4, 5, 8, 13, 17, 21, 38]
+    pixels = decode(sheet.png)
+    for place, sample in enumerate(sheet.samples):
+        top, left = place // sheet.columns * 14, place % sheet.columns * 14
+        assert (pixels[top : top + 14, left : left + 14] == sample).all()
+
+
+def test_a_long_thin_picture_keeps_a_line_of_pixels():
+    for shape, side in (((3, 2, 400), (1, 48)), ((3, 400, 2), (48, 1))):
+        sheet = sprite_sheet(np.full(shape, 9, dtype=np.uint8), np.array([], dtype=int))
+        assert (sheet.height, sheet.width) == side
+        assert decode(sheet.png).max() == 9

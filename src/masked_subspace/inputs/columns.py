@@ -46,7 +46,8 @@ def about_text(different: int | None, missing: int, hint: str = "") -> str:
         said = _REPEATING_TEXT
     elif missing:
         said = (
-            f"{different} different texts and {missing} missing, not a measurement; --name-column takes them as names"
+            f"{counted(different, 'different text')} and {missing} missing, not a measurement; --name-column takes "
+            "them as names"
         )
     else:
         said = f"{counted(different, 'different text')}, not a measurement"

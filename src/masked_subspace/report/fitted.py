@@ -124,7 +124,7 @@ def call_text(estimator: BaseEstimator) -> str:
         shown = readable(value)
         if type(value) is type(default) and shown == readable(default):
             continue
-        text = repr(shown) if shown is value or not isinstance(shown, str) else f"…  # {shown}"
+        text = repr(shown) if isinstance(value, str) or not isinstance(shown, str) else f"…  # {shown}"
         if isinstance(value, tuple) and isinstance(shown, list):
             text = repr(tuple(shown))  # JSON has no tuples, Python does
         given.append(f"{key}={text}")

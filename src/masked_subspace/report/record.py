@@ -289,10 +289,10 @@ def readable_parameters(estimator: BaseEstimator) -> Record:
 
 def readable(value: object) -> object:
     """One of them."""
+    if isinstance(value, np.generic):  # a float64 is also a float of Python
+        return value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.generic):
-        return value.item()
     if isinstance(value, list | tuple) and len(value) <= 16:
         return [readable(item) for item in value]
     shape = getattr(value, "shape", None)
