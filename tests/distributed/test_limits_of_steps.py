@@ -168,11 +168,16 @@ def test_of_many_groups_of_one_size_the_first_are_taken() -> None:
 
 
 def test_lists_that_lie_alike_are_parted_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(common_rows, "leading_eigenpairs", lambda S, _: (None, np.zeros((S.shape[0], 2))))
-    part_of = np.full(200, -1, dtype=np.int32)
-    _bisect(csr_array((200, 200)), np.ones(200, dtype=np.int64), np.arange(200), 0, 2, part_of)
-    assert (np.diff(part_of) >= 0).all()
-    assert np.bincount(part_of).tolist() in ([100, 100], [101, 99])
+    """Five places for 400 lists; half of the samples lie before some of the third place."""
+    place = np.random.default_rng(0).integers(0, 5, 400).astype(float)
+    monkeypatch.setattr(
+        common_rows, "leading_eigenpairs", lambda S, _: (None, np.column_stack([np.ones(S.shape[0]), place]))
+    )
+    part_of = np.full(400, -1, dtype=np.int32)
+    _bisect(csr_array((400, 400)), np.ones(400, dtype=np.int64), np.arange(400), 0, 2, part_of)
+    order = sorted(range(400), key=lambda one: (place[one], one))
+    assert (np.diff(part_of[order]) >= 0).all()
+    assert np.bincount(part_of).tolist() == [200, 200]
 
 
 def test_many_samples_without_links_ask_the_anchors_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
