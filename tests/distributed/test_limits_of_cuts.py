@@ -248,3 +248,36 @@ def test_the_resolution_is_searched_by_eighths_and_then_between_two_bounds(
     block = SimpleNamespace(links=csr_array(np.ones((40, 40), dtype=np.float32)), n_own=40)
     modularity.groups_of_block(block, np.zeros(40, np.int32), 10, 0)  # type: ignore[arg-type]
     np.testing.assert_allclose(asked, expected)
+
+
+def test_sums_and_products_do_not_depend_on_how_many_rows_are_taken_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    Y, SY, factor = rng.standard_normal((25, 4)), rng.standard_normal((25, 4)), rng.standard_normal((4, 4))
+    values = rng.standard_normal(4)
+    monkeypatch.setattr(eigen, "_PIECE", 7)
+    np.testing.assert_allclose(eigen.cross_sums(Y, SY), Y.T @ SY)
+    np.testing.assert_allclose(eigen.times(Y, factor), Y @ factor)
+    expected = ((SY @ factor[:, :3] - Y[:, :3] * values[:3]) ** 2).sum(axis=0)
+    np.testing.assert_allclose(eigen.squared_errors(Y, SY, (values, factor), 3), expected)
+    single = eigen.times(Y.astype(np.float32), factor)
+    assert single.dtype == np.float32
+
+
+def test_each_of_two_passes_starts_from_the_clusters_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[Any]] = []
+
+    def cut_once(_workers: Any, _graph: Any, found: list[Result], n_clusters: int, seed: int) -> Any:
+        started.append([*(one.tolist() for one in WORKERS.fetch(found)), n_clusters, seed])
+        return kept([np.array([0, 1, 0], np.int32), np.array([1, 1], np.int32)]), "cut"
+
+    def settled(_workers: Any, _graph: Any, found: list[Result], cut: Any, n_clusters: int) -> Any:
+        assert (cut, n_clusters) == ("cut", 2)
+        return kept([1 - one for one in WORKERS.fetch(found)])
+
+    monkeypatch.setattr(modularity, "_cut_once", cut_once)
+    monkeypatch.setattr(modularity, "_settled", settled)
+    graph = in_blocks(random_graph(5), [0, 3, 5])
+    found, placed = modularity_cut_blocks(WORKERS, graph, [], 2, None, 9)
+    assert started == [[[-1, -1, -1], [-1, -1], 2, 9], [[1, 0, 1], [0, 0], 2, 9]]
+    assert fetched(found).tolist() == [1, 0, 1, 0, 0]
+    assert fetched(placed).all()

@@ -17,9 +17,10 @@ from masked_subspace.distributed.labels import attached
 from masked_subspace.distributed.modularity import largest_groups
 from masked_subspace.distributed.plan import Plan, _bisect
 from masked_subspace.distributed.preparation import block_facts, learn_preparation
-from masked_subspace.distributed.shuffle import Parts, Pile, gather_part, shuffle_by_list, split_block
+from masked_subspace.distributed.shuffle import Parts, Pile, any_of, gather_part, shuffle_by_list, split_block
 from masked_subspace.distributed.solve import decide_settings, solve_parts
 from masked_subspace.distributed.tasks import Result, task
+from masked_subspace.represent.neighbors.list_sizes import list_numbers
 
 pytest.importorskip("dask.array")
 
@@ -28,7 +29,7 @@ def kept(parts: list[Any]) -> list[Any]:
     return WORKERS.keep([task(lambda part=part: part)() for part in parts])
 
 
-def shuffled(X: np.ndarray, n_parts: int, m: int = 24) -> Parts:
+def shuffled(X: np.ndarray, n_parts: int | None, m: int = 24) -> Parts:
     options = {"center": False, "normalize": True, "seed": 5, "n_parts": n_parts}
     halves: list[Result] = [task(lambda part=part: part)() for part in np.array_split(X, 2)]
     sizes = [len(part) for part in np.array_split(X, 2)]
@@ -195,3 +196,66 @@ def test_a_row_that_is_wider_than_a_block_is_a_block(tmp_path: Any, monkeypatch:
     for size, chunks in ((31, (1, 1, 1)), (64, (2, 1)), (95, (2, 1)), (96, (3,))):
         monkeypatch.setattr(sources, "BLOCK_BYTES", size)
         assert sources.open_rows(tmp_path / "wide.npy").chunks[0] == chunks
+
+
+def test_no_more_parts_than_lists_and_as_many_lists_looked_into_as_in_one_process(parts: Parts) -> None:
+    """Four lists of 2,100 samples: two parts were asked for, as many as fit into memory, and ninety-nine."""
+    X = np.random.default_rng(0).standard_normal((2100, 12)).astype(np.float32)
+    assert [found.plan.n_parts for found in (parts, shuffled(X, None), shuffled(X, 99))] == [2, 4, 4]
+    n_lists, n_probes = list_numbers(2100, 24)
+    assert len(parts.plan.counts) == n_lists == 4
+    for pile in WORKERS.fetch(parts.piles):
+        assert pile.probes.shape[1] == n_probes == 4
+        assert (np.sort(pile.probes, axis=1) == np.arange(4)).all()  # each list once
+    few = shuffled(X, 2, m=2)
+    assert {pile.probes.shape[1] for pile in WORKERS.fetch(few.piles)} == {list_numbers(2100, 2)[1]}
+
+
+def test_the_lists_into_which_a_part_looks_are_those_of_all_blocks(parts: Parts) -> None:
+    for p, pile in enumerate(WORKERS.fetch(parts.piles)):
+        expected = np.isin(np.arange(len(parts.plan.counts)), pile.probes)
+        np.testing.assert_array_equal(parts.looks_into[p], expected)
+        np.testing.assert_array_equal(parts.plan.part_of[pile.probes[:, 0]], p)
+    both = any_of([np.array([[True, False], [False, False]]), np.array([[True, True], [False, False]])])
+    np.testing.assert_array_equal(both, [[True, True], [False, False]])
+
+
+def test_a_price_that_was_given_is_not_searched(parts: Parts) -> None:
+    near = WORKERS.keep(find_candidates(parts, 24))
+    given = {"mask_weight": 0.0, "sparsity": 0.03, "penalty": 2.0, "penalty_growth": 1.4, "max_iter": 17, "tol": 1e-3}
+    (settings,) = WORKERS.fetch([decide_settings(parts, near, given, 5)])
+    assert {name: getattr(settings, name) for name in given} == given
+    (found,) = WORKERS.fetch([decide_settings(parts, near, given | {"sparsity": "auto", "penalty": "auto"}, 5)])
+    assert found.sparsity > 0
+    assert found.penalty == pytest.approx(15)  # of rows of unit length
+    assert (found.penalty_growth, found.max_iter, found.tol) == (1.4, 17, 1e-3)
+
+
+def test_files_of_tables_are_cut_into_the_blocks_that_were_asked_for(tmp_path: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    X = np.arange(70, dtype=np.int64).reshape(10, 7)
+    table = pa.table({f"c{j}": X[:, j] if j else X[:, j].astype(np.float64) for j in range(7)})
+    (tmp_path / "folder").mkdir()
+    for file in ("rows.pq", "rows.parquet", "folder/one.parquet"):
+        parquet.write_table(table, tmp_path / file, row_group_size=4)
+    for path in ("rows.pq", "rows.parquet", "folder"):
+        found = sources.open_rows(tmp_path / path)
+        assert (found.chunks, found.dtype) == (((4, 4, 2), (7,)), np.float64)
+        again = sources.open_rows(str(tmp_path / path), rows_a_block=3)
+        assert again.chunks == ((3, 3, 3, 1), (7,))
+        np.testing.assert_array_equal(again.compute(scheduler="synchronous"), X)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match=r"or a folder of \.parquet files"):
+        sources.open_rows(tmp_path / "empty")
+
+
+def test_some_rows_of_a_file_are_read_and_no_others(tmp_path: Any) -> None:
+    X = np.arange(60, dtype=np.float64).reshape(12, 5)
+    for order in "CF":
+        np.save(tmp_path / "rows.npy", np.asarray(X, order=order))
+        found = sources.read_npy_rows(str(tmp_path / "rows.npy"), 3, 7)
+        np.testing.assert_array_equal(found, X[3:7])
+        assert not isinstance(found, np.memmap)
+        assert found.flags.c_contiguous
