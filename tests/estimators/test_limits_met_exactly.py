@@ -334,3 +334,34 @@ def test_what_is_made_in_one_round_says_so(model):
     np.testing.assert_array_equal(model.round_labels_[0], model.labels_)
     assert abs(model.round_affinities_[0] - model.affinity_matrix_).max() == 0
     assert model.soft_mask_ is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [({}, True), ({"view": "low-rank", "affine": True}, True), ({"view": "low-rank", "normalize": False}, True),
+     ({"view": "plain"}, False), ({"normalize": False}, False), ({"affine": True}, False), ({"noise": 1.0}, False)],
+)  # fmt: skip
+def test_motions_are_counted_where_nothing_was_asked_for_that_they_cannot_have(monkeypatch, settings, asked):
+    monkeypatch.setattr(module, "number_of_low_rank", lambda *_, **__: "motions")
+    monkeypatch.setattr(module, "number_of_mixtures", lambda *_: None)
+    monkeypatch.setattr(module, "number_of_views", lambda *_: "views")
+    model = model_of(**settings)
+    model._bounds = (2, 9)
+    found = model._choose_number(task_of(np.random.default_rng(0).normal(size=(30, 5))))
+    assert found == (("motions", None) if asked else "views")
+
+
+@pytest.mark.parametrize(
+    ("settings", "features", "asked"),
+    [({}, 20, True), ({}, 21, False), ({"view": "plain"}, 5, False), ({"normalize": False}, 5, False)],
+)
+def test_mixtures_count_the_clusters_of_tables(monkeypatch, settings, features, asked):
+    monkeypatch.setattr(module, "number_of_low_rank", lambda *_, **__: None)
+    given = []
+    monkeypatch.setattr(module, "number_of_mixtures", lambda X, *rest: given.append((X.shape, rest)) or "mixtures")
+    monkeypatch.setattr(module, "number_of_views", lambda *_: "views")
+    model = model_of(**settings)
+    model._bounds = (2, 9)
+    found = model._choose_number(task_of(np.random.default_rng(0).normal(size=(30, features))))
+    assert found == (("mixtures", None) if asked else "views")
+    assert given == [((30, features), (2, 9, 4))] * asked

@@ -145,3 +145,14 @@ def test_blocks_of_any_length_give_the_same_codes(noisy_rows):
     one, other = (represent_omp(noisy_rows, n_nonzero=4, block_size=size) for size in (None, 7))
     assert abs(one.matrix - other.matrix).max() < 1e-12
     assert one.stopping_value == pytest.approx(other.stopping_value)
+
+
+@pytest.mark.parametrize("start", [0.1, -3.0, 0.55])
+def test_a_warm_start_is_improved_where_no_atom_is_missing(start):
+    """One atom for each of two samples: c = (aᵀx − l₁) / (aᵀa + l₂)."""
+    rows, lasso, ridge = np.array([[1.0, 0.0], [0.8, 0.6]]), 0.2, 0.1
+    problem = ElasticNetProblem(rows, rows, np.full(2, lasso), np.full(2, ridge), np.arange(2))
+    codes = csr_array(np.array([[0.0, start], [start, 0.0]]))
+    found = solve_elastic_net(problem, start=codes, tol=1e-9)
+    np.testing.assert_allclose(found.coefficients.toarray(), (0.8 - lasso) / (1 + ridge) * (1 - np.eye(2)))
+    assert found.converged
