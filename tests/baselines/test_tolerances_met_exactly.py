@@ -156,3 +156,35 @@ def test_a_warm_start_is_improved_where_no_atom_is_missing(start):
     found = solve_elastic_net(problem, start=codes, tol=1e-9)
     np.testing.assert_allclose(found.coefficients.toarray(), (0.8 - lasso) / (1 + ridge) * (1 - np.eye(2)))
     assert found.converged
+
+
+def test_correlations_do_not_depend_on_how_many_samples_are_taken_at_once(noisy_rows, monkeypatch):
+    expected = np.abs(noisy_rows @ noisy_rows.T)
+    np.fill_diagonal(expected, 0)
+    monkeypatch.setattr(ensc, "block_length", lambda _: 32)
+    np.testing.assert_allclose(ensc.largest_correlations(noisy_rows, 90), expected.max(axis=1))
+    np.testing.assert_allclose(ensc.largest_correlations(noisy_rows, 50), expected[:50].max(axis=1))
+
+
+def pursued(X, i, n_atoms, n_passes):
+    """The mean of so many pursuits of sample i, none of which uses an atom of an earlier one."""
+    total, banned = np.zeros(len(X)), {i}
+    for _ in range(n_passes):
+        chosen, rest, fit = [], X[i], []
+        while len(chosen) < n_atoms and rest @ rest >= 1e-6:
+            size = [0 if j in banned or j in chosen else abs(X[j] @ rest) for j in range(len(X))]
+            chosen.append(int(np.argmax(size)))
+            fit = np.linalg.lstsq(X[chosen].T, X[i], rcond=None)[0]
+            rest = X[i] - fit @ X[chosen]
+        total[chosen] += np.asarray(fit) / n_passes
+        banned |= set(chosen)
+    return total
+
+
+def test_a_pass_that_ends_early_bans_only_what_it_used():
+    """In two features a multiple of a sample rebuilds it alone; four passes of eight atoms for nine samples."""
+    X = np.random.default_rng(0).standard_normal((9, 2))
+    X[[4, 8]] = 2 * X[[0, 3]]
+    found = represent_omp(X, n_nonzero=8, tol=1e-6).matrix.toarray()
+    for i in range(9):
+        np.testing.assert_allclose(found[i], pursued(X, i, 2, 4), atol=1e-9)
