@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from masked_subspace.baselines import SSC, SSCOMP, EnSC, SoftS3C, elastic_net, omp, ssc_admm
+from masked_subspace.baselines import SSC, SSCOMP, EnSC, SoftS3C, elastic_net, ensc, omp, ssc_admm
 from masked_subspace.baselines.base import Work
 from masked_subspace.baselines.bdr import BdrSettings, represent_bdr, smallest_eigenvectors
 from masked_subspace.baselines.edsc import EdscSettings, represent_edsc
