@@ -93,6 +93,9 @@ def test_who_looks_into_none_of_the_lists_that_came_keeps_its_candidates() -> No
     looking = Pile(pile.rows, np.array([[0, 2], [0, 1]], dtype=np.int32), pile.ids)
     found = search_more(np.zeros((2, 2), dtype=np.uint64), looking, plan, 0, (0, 2), came)
     assert numbers_of(found).tolist() == [[-1, -1], [2, 3]]
+    one = Pile(pile.rows, np.array([[0, 0], [0, 1]], dtype=np.int32), pile.ids)
+    found = search_more(np.zeros((2, 2), dtype=np.uint64), one, plan, 0, (0, 2), came)
+    assert numbers_of(found).tolist() == [[-1, -1], [2, 3]]
 
 
 @pytest.mark.parametrize(
@@ -181,10 +184,13 @@ def test_lists_that_lie_alike_are_parted_in_their_order(monkeypatch: pytest.Monk
     assert np.bincount(part_of).tolist() == [200, 200]
 
 
-def test_many_samples_without_links_ask_the_anchors_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("alone", [[], [4], [0, 2, 3, 4, 6]])
+def test_samples_without_links_ask_the_anchors_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, alone: list[int]
+) -> None:
     rng = np.random.default_rng(0)
     rows, anchors = rng.standard_normal((7, 3)), (rng.standard_normal((5, 3)), np.arange(5, dtype=np.int32))
-    placed = np.array([False, True, False, False, False, True, False])
+    placed = ~np.isin(np.arange(7), alone)
     cosine = np.abs(rows @ anchors[0].T) / np.linalg.norm(anchors[0], axis=1)
     expected = np.where(placed, 9, cosine.argmax(axis=1))
     monkeypatch.setattr(labels, "_ROWS_AT_ONCE", 2)
