@@ -144,7 +144,8 @@ def test_blocks_of_any_length_give_the_same_codes(noisy_rows):
     assert abs(whole.coefficients - again.coefficients).max() < 1e-6
     one, other = (represent_omp(noisy_rows, n_nonzero=4, block_size=size) for size in (None, 7))
     assert abs(one.matrix - other.matrix).max() < 1e-12
-    assert one.stopping_value == pytest.approx(other.stopping_value)
+    left = ((noisy_rows - one.matrix @ noisy_rows) ** 2).sum(axis=1).max()
+    assert one.stopping_value == pytest.approx(left) == pytest.approx(other.stopping_value)
 
 
 @pytest.mark.parametrize("start", [0.1, -3.0, 0.55])
