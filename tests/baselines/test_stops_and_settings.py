@@ -195,7 +195,7 @@ def test_the_tolerance_is_not_below_twenty_times_rounding(noisy_rows, monkeypatc
 
 
 def test_an_error_that_is_spread_over_many_samples_is_an_error_too(monkeypatch):
-    """A vector whose residual is a tenth above what is accepted is solved for directly, though no entry of it is large."""
+    """A vector a tenth above what is accepted as residual is solved for directly, though no entry of it is large."""
     rng = np.random.default_rng(0)
     B = rng.random((320, 320))
     B = (B + B.T) / 2
