@@ -233,7 +233,7 @@ def test_a_pursuit_adds_the_atom_of_the_largest_correlation_and_fits_all_again()
     atoms, targets = rng.standard_normal((9, 6)), rng.standard_normal((2, 6))
     atoms[8] = 2 * atoms[7]  # once one is used the other has nothing to add
     targets[1] = 3 * atoms[8]
-    banned = np.array([[2, -1], [8, 5]])
+    banned = np.array([[2, -1, -1], [8, 5, 0]])  # more than there are samples: nobody takes one for the other
     pursuit = Pursuit(atoms, targets, banned, np.zeros((2, 3, 3)), np.zeros((2, 3)))
     codes, left = codes_of([[], []], [[], []], [0, 0], 3), targets.copy()
     for step in range(3):

@@ -122,6 +122,21 @@ def test_tasks_of_fewer_samples_find_the_same_candidates(parts: Parts, monkeypat
     np.testing.assert_array_equal(np.concatenate(WORKERS.fetch(find_candidates(parts, M))), whole_parts)
 
 
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_a_part_may_be_empty() -> None:
+    """Of nine lists three have samples where only three rows differ, so that most of eight parts have none."""
+    rng = np.random.default_rng(0)
+    found = shuffled(rng.standard_normal((3, 12))[rng.integers(0, 3, 5000)].astype(np.float32), 8)
+    sizes = [found.plan.size(p) for p in range(8)]
+    assert 0 in sizes
+    near = WORKERS.keep(find_candidates(found, M))
+    assert [one.shape for one in WORKERS.fetch(near)] == [(size, M) for size in sizes]
+    (settings,) = WORKERS.keep([decide_settings(found, near, REPRESENTER, 5)])
+    links = solve_parts(found, near, settings, 5)
+    assert [one.shape for one in WORKERS.fetch(links)] == [(size, 5000) for size in sizes]
+    assert build_graph(WORKERS, found, links).sizes == sizes
+
+
 def test_the_graph_and_lambda_are_those_of_one_process(data: Any, parts: Parts) -> None:
     _, unit, _ = data
     names = ids(parts)

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
 from masked_subspace._common.progress import SilentEvents
 from masked_subspace._common.sparse.samples import SparseSamples
-from masked_subspace.baselines import LSR
+from masked_subspace.baselines import LSR, SoftS3C
 from masked_subspace.estimators import base, masked, on_workers
 from masked_subspace.estimators import rmsc as module
 from masked_subspace.estimators.base import Task
@@ -43,7 +43,8 @@ def test_evidence_has_the_threads_and_the_hardness_of_the_task():
 
 
 @pytest.mark.parametrize(
-    ("model", "wanted"), [(BMSC(3, solver="dense"), True), (BMSC(3, solver="sparse"), False), (LSR(3), True)]
+    ("model", "wanted"),
+    [(BMSC(3, solver="dense"), True), (BMSC(3, solver="sparse"), False), (LSR(3), True), (SoftS3C(3), True)],
 )
 def test_sparse_samples_become_coordinates_where_the_method_needs_arrays(model, wanted):
     assert model._taken(SparseSamples.of(csr_array(np.eye(4)))).always_coordinates == wanted

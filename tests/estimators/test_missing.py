@@ -5,15 +5,18 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
+from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace.baselines import LSR
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.metrics import clustering_accuracy
+from masked_subspace.rows.missing import Completion
 
 METHODS = (BMSC, GMSC, RMSC)
 
@@ -188,3 +191,16 @@ def test_tags_follow_the_parameter(method):
 def test_scikit_learn_finds_nothing_to_complain_about(method):
     results = check_estimator(method(missing="ignore"), on_fail=None)
     assert [r["check_name"] for r in results if r["status"] not in ("passed", "skipped")] == []
+
+
+@pytest.mark.parametrize("missing", ["error", "ignore"])
+def test_nothing_is_learnt_of_samples_that_are_known(monkeypatch, missing):
+    monkeypatch.setattr(Completion, "learn", lambda *_, **__: pytest.fail("no entry is unknown"))
+    X = np.random.default_rng(0).normal(size=(9, 4))
+    sparse = SparseSamples.of(csr_array(np.eye(4)))
+    model = BMSC(3, missing=missing)
+    for samples in (X, sparse):
+        assert model._completed(samples, 5) is samples
+        assert model._completed_new(samples) is samples
+    assert (model.n_missing_, model._completion) == (0, 5)
+    assert not hasattr(model, "completed_")

@@ -12,7 +12,18 @@ from scipy.sparse import csr_array
 
 from masked_subspace import BMSC, GMSC, RMSC, BilevelClustering
 from masked_subspace._common.progress import SilentEvents
-from masked_subspace.baselines import LSR
+from masked_subspace.baselines import (
+    BDR,
+    EDSC,
+    LRR,
+    LSR,
+    SSC,
+    SSCOMP,
+    AutoencoderEDSC,
+    EnSC,
+    NeighborGraph,
+    SoftS3C,
+)
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators import base, bilevel, calibration, masked, on_workers, out_of_sample
 from masked_subspace.estimators import rmsc as module
@@ -290,3 +301,67 @@ def test_the_closed_form_tells_its_clearest_gap_and_that_it_was_chosen(monkeypat
     assert fit.views_chosen
     assert fit.choices == [{"way": "low-rank", "views": ["low-rank"], "gap": 0.9, "taken": True}]
     np.testing.assert_array_equal(fit.rows, easy[:, :2])
+
+
+@pytest.mark.parametrize(("way", "agreed"), [("linear-mixture", 0.25), ("affine-mixture", 0.25), ("ridge", 1.0)])
+def test_agreement_of_whole_subspaces_counts_from_that_of_a_cloud_on(monkeypatch, way, agreed):
+    votes, X, asked = [np.arange(6) % 2, np.arange(6) % 2], np.eye(6), []
+    monkeypatch.setattr(masked, "beyond_clouds", lambda *given: asked.append(given) or 0.25)
+    choices = [{"way": way, "taken": True}]
+    rounds = SimpleNamespace(last=SimpleNamespace(votes=votes))
+    fit = base.Fit(X, None, np.eye(6), rounds, choices, strength=0.5)
+    model = RMSC(2)
+    model.n_clusters_, model._labels_of_all = 2, np.arange(6) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert model._how_real(fit) == agreed * 0.5
+    assert [(given[0], given[1] is X, given[2:]) for given in asked] == [(1.0, True, (2, way, 0))] * (agreed < 1)
+
+
+SHARED = {
+    "n_clusters": 8, "penalty": "auto", "penalty_growth": 2.0, "max_iter": 200, "tol": 1e-6, "sparsity": "auto",
+    "hard_mask": None, "affinity": "top-k", "n_components": "auto", "cut": "auto", "affine": False, "center": True,
+    "normalize": True, "solver": "auto", "n_candidates": 64, "constraints": "soft", "min_certainty": None,
+    "missing": "error", "random_state": None, "n_jobs": None, "verbose": 0,
+}  # fmt: skip
+PRICES = {"mask_weight": "auto", "mask_strength": 1.1, "mask_orientation": "corrected", "noise": None, "outliers": None}
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (BMSC(), SHARED | {"view": "plain", "n_links": 5}),
+        (GMSC(), SHARED | PRICES | {"view": "plain", "n_links": 5, "soft_mask": None}),
+        (
+            RMSC(),
+            SHARED
+            | PRICES
+            | {
+                "view": "auto",
+                "n_links": "auto",
+                "init": None,
+                "members": "auto",
+                "max_rounds": "auto",
+                "mask_tol": 1e-6,
+            },
+        ),
+        (
+            BilevelClustering(),
+            {name: SHARED[name] for name in ("n_clusters", "center", "normalize", "constraints", "verbose", "n_jobs")}
+            | {"representer": None, "labeler": None, "mask": None, "init": None, "max_rounds": 5, "mask_tol": 1e-6}
+            | {"random_state": None},
+        ),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_nothing_but_the_number_of_clusters_need_be_given(model, expected):
+    assert model.get_params(deep=False) == expected
+
+
+@pytest.mark.parametrize("method", [SSC, SSCOMP, EnSC, LRR, LSR, BDR, EDSC, SoftS3C, NeighborGraph, AutoencoderEDSC])
+def test_baselines_keep_the_mean_and_work_quietly(method):
+    shared = {"n_clusters": 8, "n_components": None, "cut": "spectral", "constraints": "soft", "n_links": 5}
+    shared |= {"random_state": None, "n_jobs": None, "verbose": 0, "center": method is NeighborGraph}
+    shared |= {"normalize": method is not AutoencoderEDSC}
+    params = method().get_params()
+    assert {name: params[name] for name in shared} == shared

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,7 @@ from masked_subspace._common.progress import SilentEvents
 from masked_subspace.datasets import make_subspaces
 from masked_subspace.estimators import voting
 from masked_subspace.estimators.base import Task
+from masked_subspace.masks.pairs import KnownPairs
 from masked_subspace.represent.representer import MaskedRepresenter
 
 
@@ -78,3 +80,21 @@ def test_after_a_fit_on_workers_new_samples_are_placed_and_nothing_else_is_told(
     for call in (lambda: model.transform(X), lambda: model.subspaces_, lambda: model.predict(X, method="subspace")):
         with pytest.raises(AttributeError, match="needs all samples in one process"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("there", "pairs", "where"), [(True, None, "workers"), (True, [[0, 1]], None), (False, None, None)]
+)
+def test_a_large_dask_array_is_fitted_on_the_workers_of_a_client(monkeypatch, there, pairs, where):
+    da = pytest.importorskip("dask.array")
+    X = da.zeros((900, 4))
+    monkeypatch.setattr("masked_subspace.estimators.bmsc.client_for", lambda _: "client" if there else None)
+    monkeypatch.setattr(
+        BMSC, "_fit_on_workers", lambda _, given, client: "workers" if given is X and client == "client" else None
+    )
+    known = None if pairs is None else KnownPairs.of(900, must_link=pairs)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert BMSC(3)._fit_graph(X, lambda _: known) == where
+        assert BMSC(3)._fit_graph(np.zeros((900, 4)), lambda _: known) is None  # an array stays here
+    assert ["known pairs or labels are given" in str(one.message) for one in said] == [True] * (pairs is not None)

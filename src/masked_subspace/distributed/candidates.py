@@ -50,7 +50,8 @@ def find_candidates(parts: Parts, m: int) -> list[Result]:
             if q != p and len(wanted):
                 lists.append(task(export_lists)(parts.piles[q], parts.planned, q, wanted))
         pieces = []
-        for start in range(0, plan.size(p), _ROWS_AT_ONCE):
+        # One task at least: a part whose lists are all empty (few rows differ) has candidates of no samples.
+        for start in range(0, max(plan.size(p), 1), _ROWS_AT_ONCE):
             ends = (start, min(start + _ROWS_AT_ONCE, plan.size(p)))
             keys = task(search_own)(parts.piles[p], parts.planned, p, ends, m)
             for theirs in lists:
