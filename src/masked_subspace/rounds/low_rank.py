@@ -28,7 +28,7 @@ from masked_subspace._common.rows import (
     products_of,
     unit_rows,
 )
-from masked_subspace._common.sparse.implicit import ImplicitRows
+from masked_subspace._common.sparse.implicit import ImplicitRows, Rows
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.label.agreement import agreement_with, prediction_strength
 from masked_subspace.label.graph import normalized_graph, symmetrize
@@ -260,13 +260,14 @@ def low_rank_rows(X: FloatArray, most: int, *, only_if_low: bool) -> list[tuple[
     return [(one, one.apply(X)) for one in learnt]
 
 
-def is_sure(gap: float, directions: FloatArray, labels: IntArray, n_clusters: int) -> bool:
+def is_sure(gap: float, directions: Rows, labels: IntArray, n_clusters: int) -> bool:
     """Whether these labels of a clear gap are taken without asking for other ways."""
     return gap >= _SURE_GAP or own_strength(directions, labels, n_clusters) >= _SURE_STRENGTH
 
 
-def own_strength(directions: FloatArray, labels: IntArray, n_clusters: int) -> float:
+def own_strength(directions: Rows, labels: IntArray, n_clusters: int) -> float:
     """Prediction strength along the leading directions, evened out: motions differ in some that hold little energy."""
+    assert isinstance(directions, np.ndarray)  # of sparse samples, too
     chosen = drawn_by_content(directions, _SAMPLED, np.random.default_rng(0))
     return prediction_strength(unit_rows(directions[chosen]), labels[chosen], n_clusters)
 
