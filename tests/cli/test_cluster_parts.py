@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 import time
 from pathlib import Path
@@ -112,17 +113,18 @@ def test_what_is_asked_of_every_step(steps, capsys):
     took = time.perf_counter() - began
     shown = capsys.readouterr()
     assert shown.err == "masked-subspace: it lies\n"
-    assert shown.out.startswith("it was read\nit was made dense\n")
+    assert shown.out.startswith("it was read\npairs are by row, from 0\nit was made dense\n")
     assert "known pairs used: 1 must, 2 cannot (1 line repeated another); kept: 1 must, 1 cannot" in shown.out
     ((folder, content, result, page),) = steps.saved
     assert (folder, page) == (Path("a.b-clusters"), "the page")
     assert folder.is_dir()
-    assert content.notes == ("it lies", "it was read", "it was made dense", "careful")
+    assert content.notes == ("it lies", "it was read", "pairs are by row, from 0", "it was made dense", "careful")
     assert steps.limits == [4_000_000_000]
     (known,) = steps.known
     assert known["must_link"].tolist() == [[0, 1]]
     assert result["pairs"] == {"must": 1, "must_kept": 1, "cannot": 2, "cannot_kept": 1, "repeated": 1}
     assert result["verdict"]["headline"].startswith("2 clusters")
+    assert re.fullmatch("[0-9a-f]{16,64}", result["input"].pop("place"))
     assert result["input"] == {"path": "below/a.b.csv", "samples": 8, "features": 4, "fingerprints": {"file": "f"}}
     assert result["provenance"]
     assert 0 <= result["timings"]["read"] <= took

@@ -56,7 +56,7 @@ def test_pairs_begin_with_a_header_only_if_it_reads_like_one(tmp_path):
 
 def test_a_name_that_is_a_number_comes_before_the_row(tmp_path):
     samples = Samples(X, names=("1", "0", "c", "d", "e", "f"))
-    (tmp_path / "p.csv").write_text("0,2,must\n5,1,cannot\n")
+    (tmp_path / "p.csv").write_text("0,c,must\nf,1,cannot\n")
     found = read_pairs(tmp_path / "p.csv", samples)
     assert found.must_link.tolist() == [[1, 2]]
     assert found.cannot_link.tolist() == [[0, 5]]

@@ -35,18 +35,10 @@ def test_a_plain_matrix_of_numbers_is_not_talked_about(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("values", "reason"),
-    [
-        ([100 + k for k in range(30)], "an id: it numbers the rows; --features takes it as a measurement"),
-        (
-            [100 + 7 * k for k in range(30)],
-            "an id: whole numbers, all different; --features takes it as a measurement",
-        ),
-    ],
-)
-def test_why_a_column_of_whole_numbers_is_no_measurement(tmp_path, values, reason):
+@pytest.mark.parametrize("values", [[100 + k for k in range(30)], [131 - k for k in range(30)]])
+def test_why_a_column_of_whole_numbers_is_no_measurement(tmp_path, values):
     """A column of names stands before it, or it would be the names."""
+    reason = "an id: it numbers the rows; --features takes it as a measurement"
     names = ["who", *(f"s{k}" for k in range(30))]
     samples = read_samples(table(tmp_path / "a.csv", names, ["n", *values], ["a", *FRACTIONS], ["b", *MORE]))
     assert why(samples)["n"].removeprefix("an id: ") == reason.removeprefix("an id: ")
@@ -105,13 +97,13 @@ def test_one_different_text_is_counted_as_one(tmp_path):
 @pytest.mark.parametrize(
     ("values", "expected", "remark"),
     [
-        (["1,5", "2,25"], [1.5, 2.25], "read with decimal commas (--decimal . reads them with points)"),
-        (["1.234.567", "2.000.000"], [1234567, 2e6], "read with decimal commas (--decimal . reads them with points)"),
-        (["1,234.5", "7,000.0"], [1234.5, 7000], "read with groups of thousands (--decimal , reads decimal commas)"),
-        (["1 234", "7 000"], [1234, 7000], "read with groups of thousands (--decimal , reads decimal commas)"),
+        (["1,5", "2,25"], [1.5, 2.25], "read with decimal commas"),
+        (["1.234.567", "2.000.000"], [1234567, 2e6], "read with decimal commas"),
+        (["1,234.5", "7,000.0"], [1234.5, 7000], "read with groups of thousands"),
+        (["1,234", "7,000"], [1.234, 7], "read with decimal commas (--decimal . reads them with points)"),
+        (["1 234", "7 000"], [1234, 7000], "read with groups of thousands"),
         (["5%", "6%"], [5, 6], "read without the sign %"),
-        (["5,5%", "6,5%"], [5.5, 6.5], "read without the sign %; read with decimal commas (--decimal . reads them with "
-                                       "points)"),
+        (["5,5%", "6,5%"], [5.5, 6.5], "read without the sign %; read with decimal commas"),
         (["$5", "$6"], [5, 6], "read without the sign $"),
         (["5", "6"], [5, 6], ""),
     ],
