@@ -136,25 +136,43 @@ def test_what_only_algorithm_1_has_closes_the_model(parameter, value):
     assert (cleaned._knows_only_samples(), cleaned._leaves_the_model_open()) == (True, False)
 
 
+def closed_form(n_ranks=1):
+    """A fit by the closed form: `n_ranks` votes, directions and labels."""
+    last = SimpleNamespace(votes=["labels"] * n_ranks, labeling=SimpleNamespace(labels="its labels"))
+    record = {"way": "low-rank", "taken": True}
+    return module.Fit(None, None, "directions", SimpleNamespace(last=last), [record], views_chosen=True)
+
+
 @pytest.mark.parametrize(
-    ("n_clusters", "features", "gap", "alone"),
+    ("n_clusters", "features", "gap", "sure", "alone"),
     [
-        (3, 6, 1.8, True),
-        (3, 5, 1.8, False),
-        (3, 6, 1.79, False),
-        (3, 40, 1.8, True),
-        (15, 21, 2.0, True),
-        (15, 20, 2.0, False),
+        (3, 6, 1.8, True, True),
+        (3, 6, 1.8, False, False),
+        (3, 5, 1.8, True, False),
+        (3, 6, 1.79, True, False),
+        (3, 40, 1.8, True, True),
+        (15, 21, 2.0, True, True),
+        (15, 20, 2.0, True, False),
     ],
 )
-def test_a_clear_gap_decides_where_features_have_room_for_planes(monkeypatch, n_clusters, features, gap, alone):
+def test_a_clear_gap_that_is_sure_decides_where_features_have_room_for_planes(
+    monkeypatch, n_clusters, features, gap, sure, alone
+):
     """Two for each cluster, or more than a table has; the judge is asked otherwise."""
+    closed, asked = closed_form(), []
+
+    def is_sure(*given):
+        asked.append(given)
+        return sure
+
     monkeypatch.setattr(module, "clearest_cuts", lambda *_, **__: (None, [Rank(6, gap, None, None)]))
-    monkeypatch.setattr(RMSC, "_closed_form", lambda *_: "closed form")
+    monkeypatch.setattr(RMSC, "_closed_form", lambda *_: closed)
+    monkeypatch.setattr(module, "is_sure", is_sure)
     monkeypatch.setattr(RMSC, "_judge", lambda *_: (_ for _ in ()).throw(EnoughError))
     model, task = model_of(n_clusters), task_of(np.random.default_rng(0).normal(size=(90, features)))
     if alone:
-        assert model._cluster_into(task, None) == "closed form"
+        assert model._cluster_into(task, None) is closed
+        assert asked == [(gap, "directions", "its labels", n_clusters)]
     else:
         with pytest.raises(EnoughError):
             model._cluster_into(task, None)
@@ -162,8 +180,7 @@ def test_a_clear_gap_decides_where_features_have_room_for_planes(monkeypatch, n_
 
 @pytest.mark.parametrize(("score", "ranks", "wins"), [(0.4, 2, True), (0.39, 2, False), (0.4, 1, False)])
 def test_the_closed_form_of_a_table_must_score_as_well_as_the_best_way(monkeypatch, score, ranks, wins):
-    rounds = SimpleNamespace(last=SimpleNamespace(votes=["labels"] * ranks))  # one rank agrees with itself
-    closed = module.Fit(None, None, None, rounds, [{"way": "low-rank", "taken": True}], views_chosen=True)
+    closed = closed_form(ranks)  # one rank agrees with itself
     way = SimpleNamespace(
         family=SimpleNamespace(name="near", views=["v"]),
         agreement=0.5,
