@@ -1,5 +1,8 @@
 """What a view learns from the rows."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -157,3 +160,10 @@ def test_the_leading_view_keeps_thirty_directions_and_evens_them_out():
     np.testing.assert_allclose(rows @ rows.T, U @ U.T, atol=1e-9)
     few = Preparation.learn(X, VIEWS["leading"], directions=7).apply(X)
     np.testing.assert_allclose(few.shape, (200, 7))
+
+
+def test_preparing_rows_imports_no_scikit_learn():
+    """A client of Dask prepares rows: scikit-learn would take 40 MB of its memory."""
+    code = "import sys, masked_subspace.rows.preparation; print('sklearn' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "False"

@@ -27,6 +27,7 @@ from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import Array, DType, FloatArray, IntArray, KeyArray, MatrixLike
 from masked_subspace.label.labeler import bounds_of
 from masked_subspace.parallel.engine import is_dask_array, rows_in_file
+from masked_subspace.rows.zero_rows import zero_rows_of
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -175,14 +176,6 @@ def warn_of_copies(X: FloatArray | SparseSamples, share: float = 0.1) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def zero_rows_of(X: FloatArray | SparseSamples) -> IntArray:
-    """Numbers of the rows that hold nothing but zeros."""
-    if isinstance(X, SparseSamples):
-        return np.flatnonzero(np.diff(X.matrix.indptr) == 0)
-    blocks = row_blocks(len(X), X.shape[1])
-    return np.flatnonzero(np.concatenate([~X[start:stop].any(axis=1) for start, stop in blocks]))
 
 
 def refuse_entrywise(name: str, reason: str) -> None:

@@ -19,7 +19,7 @@ from masked_subspace._common.rows import eigenpairs, row_blocks, to_unit_length,
 from masked_subspace._common.sparse.samples import SparseSamples
 from masked_subspace._common.types import FloatArray, IntArray
 from masked_subspace.parallel.engine import MappedArray, empty_in_file
-from masked_subspace.rows.checks import zero_rows_of
+from masked_subspace.rows.zero_rows import zero_rows_of
 
 HALF = 0.5
 # μ of a ridge, in mean squared singular values. Palm, ORL and generated faces under many lights differ by less than two
