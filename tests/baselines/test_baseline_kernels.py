@@ -292,3 +292,11 @@ def test_along_a_dependency_among_the_atoms_the_fit_stays_as_it_is():
     assert not final
     assert np.abs(step).max() > 0
     np.testing.assert_allclose(step @ atoms, 0, atol=1e-6 * np.abs(step).max())
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize(("left", "stops"), [(1e-13, True), (1e-10, False)])
+def test_rows_are_dependent_by_what_is_left_of_them_in_any_unit(unit, left, stops):
+    """Of the second row a share of its length is left beside the first; what stops is a share below 1e-12."""
+    matrix = unit * np.array([[1.0, 0.0], [1.0, 1.0 + left]])
+    assert net._cholesky.py_func(matrix, 2) == (1 if stops else 2)

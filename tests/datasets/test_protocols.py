@@ -80,3 +80,17 @@ def test_sets_that_are_too_small_for_the_protocol_are_refused(tmp_path):
         load_protocol("mnist-1000", data_home=tmp_path)
     with pytest.raises(ValueError, match="100 samples of each class"):
         load_protocol("usps-1000", data_home=tmp_path)
+
+
+def test_a_protocol_may_ask_the_public_address_unless_it_is_told_not_to(monkeypatch):
+    asked = []
+
+    def serve(*_, download, **__):
+        asked.append(download)
+        raise LookupError
+
+    monkeypatch.setattr("masked_subspace.datasets.protocols.load", serve)
+    for given in ({}, {"download": False}):
+        with pytest.raises(LookupError):
+            load_protocol("orl", **given)
+    assert asked == [True, False]

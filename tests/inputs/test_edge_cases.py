@@ -178,3 +178,11 @@ def test_names_that_repeat_are_told(tmp_path):
         samples = read_samples(path, name_column="name")
         assert samples.names[1:3] == ("y", "z")
         assert any("some names repeat" in note for note in samples.notes) is told
+
+
+def test_an_image_whose_tag_of_orientation_cannot_be_read_is_upright():
+    class Damaged:
+        def getexif(self):
+            raise SyntaxError("not a tag")
+
+    assert _orientation(Damaged()) == 1

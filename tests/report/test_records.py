@@ -362,3 +362,10 @@ def test_a_comparison_says_what_its_numbers_are():
     assert comparison_table([runs[0], scored]).notes == (
         graphs, "Samples in no cluster: accuracy counts them as wrong, NMI and BCA leave them out.",
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("indices", [[0, 3], [0, -1]])
+def test_a_link_to_a_sample_that_is_not_there_is_refused(indices):
+    parts = (np.ones(2), np.array(indices, dtype=np.int32), np.array([0, 1, 2, 2], dtype=np.int32))
+    with pytest.raises(InputError, match="g holds no valid sparse matrix"):
+        checked_graph(parts, [3, 3], "g")
