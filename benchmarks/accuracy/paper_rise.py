@@ -90,6 +90,19 @@ def drawn(count: int, seed: int = 0) -> list[Setting]:
     ]
 
 
+def near_the_found(count: int, seed: int = 1) -> list[Setting]:
+    """Settings like those under which rounds lift ORL and COIL20: unit rows, centred, the largest links kept."""
+    rng = np.random.default_rng(seed)
+    return [
+        Setting(
+            "unit", True, float(10 ** rng.uniform(-2.5, 0.5)), (1.1, 2.0)[number % 2], int(rng.choice([50, 200])), 1.1,
+            ("paper", "corrected")[int(rng.integers(2))], ("bmsc", "k-means")[int(rng.integers(2))], "top-k",
+            ("K", "auto")[number // 2 % 2],
+        )
+        for number in range(count)
+    ]  # fmt: skip
+
+
 def prepared_rows(X: Any, setting: Setting) -> Any:
     X = np.asarray(X, dtype=np.float64)
     X = X / X.max() * (255 if setting.rows == "0..255" else 1)
@@ -158,6 +171,8 @@ def search(options: argparse.Namespace) -> None:
     records = load_records(path)
     done = {(one["set"], one["stage"], one["number"], str(one.get("v2"))) for one in records}
     settings = drawn(options.settings)
+    if options.like_found:
+        settings = near_the_found(options.settings)
 
     def write(record: dict[str, Any]) -> None:
         records.append(record)
@@ -254,6 +269,7 @@ def main() -> None:
     one.add_argument("--settings", type=int, default=300)
     one.add_argument("--rounds", type=int, default=100, help="most settings that get rounds")
     one.add_argument("--near", type=float, default=8.0, help="points between BMSC and the printed one")
+    one.add_argument("--like-found", action="store_true", help="draw settings like those that lift ORL and COIL20")
     one.add_argument("--solver", choices=["dense", "sparse"], default="dense")
     one.set_defaults(run=search)
     two = commands.add_parser("table")
