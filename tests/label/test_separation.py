@@ -164,3 +164,23 @@ def test_the_last_cloud_counts_too_and_no_cloud_is_without_a_gap():
         assert clouds.excess(labels) == pytest.approx((inside - highest) / (1 - highest))
     perfect = Clouds(near, [None], 0, {2: [Inside(1.0, 1.0)]})
     assert perfect.excess(np.arange(24) % 2) == pytest.approx((inside_share(X, np.arange(24) % 2) - 1) / 1e-3)
+
+
+@pytest.mark.parametrize("each", [4, 6, 8])
+def test_a_few_samples_in_groups_far_apart_stand_apart(each):
+    """Two thirds of a cluster's samples count as neighbours: of ten, most would be in another cluster."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], each)
+    X = rng.normal(size=(len(y), 3)) + 12 * np.eye(3)[y]
+    assert separation(X / X.std(axis=0), y) > 0.7
+    assert separation(X / X.std(axis=0), np.arange(len(y)) % 3) == 0
+
+
+def test_ten_neighbours_count_where_clusters_have_fifteen_samples():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(30, 2)) + 2 * np.eye(2)[np.arange(30) % 2], np.arange(30) % 2
+    ten = Clouds.like(X)
+    assert ten.near.shape == (30, 10)
+    excess = max(ten.excess(labels), ten.excess_of_clearest(labels) / 2)
+    assert separation(X, labels) == pytest.approx(np.clip((excess + 0.12) / 0.87, 0, 1))
+    assert Clouds.like(X, 0, 3).near.shape == (30, 3)

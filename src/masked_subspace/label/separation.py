@@ -22,7 +22,7 @@ import numpy as np
 from masked_subspace._common.rows import Positions, drawn_by_content, eigenpairs, on_one_scale
 from masked_subspace._common.types import FloatArray, IndexArray, IntArray
 
-_NEIGHBOURS = 10
+_NEIGHBOURS, _NEIGHBOURS_OF_A_CLUSTER = 10, 2 / 3
 _CLOUDS = 3  # of each kind
 _MEASURED = 1_000  # samples
 # From which excess clusters are taken to be clear where their number is asked for.
@@ -50,7 +50,9 @@ def rows_of_one_scale(X: FloatArray) -> tuple[FloatArray, Positions]:
 
 def separation(samples: FloatArray, labels: IntArray, seed: int = 0) -> float:
     """0 … 1 for samples with every feature on one scale: 0 where one cloud would be cut as cleanly, 1 at clear gaps."""
-    clouds = Clouds.like(samples, seed)
+    # A cluster of a few samples has no ten neighbours of its own.
+    room = max(1, round(_NEIGHBOURS_OF_A_CLUSTER * len(labels) / len(np.unique(labels))))
+    clouds = Clouds.like(samples, seed, min(_NEIGHBOURS, room))
     excess = max(clouds.excess(labels), _OF_THE_CLEAREST * clouds.excess_of_clearest(labels))
     return float(np.clip((excess - _NOTHING) / (_WHOLLY - _NOTHING), 0, 1))
 
@@ -65,7 +67,7 @@ class Clouds:
     _found: dict[int, list[Inside]] = field(default_factory=dict)  # of the clouds cut so far, by number of clusters
 
     @classmethod
-    def like(cls, samples: FloatArray, seed: int = 0) -> Clouds:
+    def like(cls, samples: FloatArray, seed: int = 0, neighbours: int = _NEIGHBOURS) -> Clouds:
         rng = np.random.default_rng(seed)
         centred = samples - samples.mean(axis=0)
         values, vectors = eigenpairs(centred.T @ centred / len(samples))
@@ -74,7 +76,8 @@ class Clouds:
         for _ in range(_CLOUDS):
             clouds.append(rng.standard_normal(samples.shape) @ shape.T)
             clouds.append(np.sqrt(12) * (rng.random(samples.shape) - 0.5) @ shape.T)
-        return cls(_neighbours(samples), [(cloud, _neighbours(cloud)) for cloud in clouds], seed)
+        near = [_neighbours(cloud, neighbours) for cloud in clouds]
+        return cls(_neighbours(samples, neighbours), list(zip(clouds, near, strict=True)), seed)
 
     def excess(self, labels: IntArray, enough: float = -np.inf) -> float:
         """How much more of the links stay inside these clusters than inside as many of one cloud.
@@ -111,10 +114,10 @@ def inside_share(samples: FloatArray, labels: IntArray) -> float:
     return _share_inside(_neighbours(samples), labels)
 
 
-def _neighbours(samples: FloatArray) -> IndexArray:
+def _neighbours(samples: FloatArray, most: int = _NEIGHBOURS) -> IndexArray:
     from sklearn.neighbors import NearestNeighbors
 
-    count = min(_NEIGHBOURS, len(samples) - 1)
+    count = min(most, len(samples) - 1)
     near: IndexArray = NearestNeighbors(n_neighbors=count).fit(samples).kneighbors(return_distance=False)
     return near
 
