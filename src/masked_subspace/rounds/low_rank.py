@@ -45,7 +45,7 @@ from masked_subspace.rows.preparation import VIEWS, Preparation
 # images at most 1.26 (docs).
 LOWEST, HIGHEST, MOST_RANKS, CLEAR_GAP = 2, 5, 10, 1.8
 # With a smaller gap than this, and where its clusters foretell each other by less, the largest score decides. Of 79
-# motion sequences, tables and generated ones it is so with seven; five gain (one motion 24 points, wine 2), none loses.
+# motion sequences, tables and generated ones it is so with six; three gain (one motion 24 points, wine 2), none loses.
 _SURE_GAP, _SURE_STRENGTH = 2.5, 0.9
 # The way is looked at only where the directions beyond 5K hold less than this share of the energy.
 NEGLIGIBLE = 1e-3
